@@ -29,7 +29,8 @@ def open_spread(name: str) -> None:
 
 
 def submit(name: str, group: str) -> None:
-    part = pb.GroupPart(group_id=group, payloads=payloads, commit=commit)
+    jobs = [pb.SubmittedJob(payload=payload) for payload in payloads]
+    part = pb.GroupPart(group_id=group, jobs=jobs, commit=commit)
     stub.SubmitGroups(pb.SubmitGroupsRequest(spread_name=name, groups=[part]))
 
 

@@ -158,7 +158,10 @@ impl Seeds {
             let group = proto::GroupPart {
                 group_id: "g".to_owned(),
                 first_job_index: first as i64,
-                payloads: jobs[first..last].to_vec(),
+                jobs: jobs[first..last]
+                    .iter()
+                    .map(|payload| proto::SubmittedJob { payload: payload.clone() })
+                    .collect(),
                 commit: commits.then(|| commit.clone()),
             };
             let submit = proto::SubmitGroupsRequest { spread_name: spread(), groups: vec![group] };
@@ -200,18 +203,19 @@ impl Seeds {
         let close = call("/CloseSpread", close.encode_to_vec());
         let letters = proto::ListDeadLettersRequest { spread_name: spread(), ..Default::default() };
         let letters = call("/ListDeadLetters", letters.encode_to_vec());
-        let deleted = proto::DeleteDeadLettersRequest { spread_name: spread(), numbers: vec![0] };
+        let deleted =
+            proto::DeleteDeadLettersRequest { spread_name: spread(), epoch, numbers: vec![0] };
         let deleted = call("/DeleteDeadLetters", deleted.encode_to_vec());
         let stream = {
             use proto::stream_jobs_request::Message as Asked;
             let start = proto::StreamJobsStart {
                 spread_name: spread(),
                 consumer_id: "c".to_owned(),
-                credit: 3,
+                credit: Some(proto::JobCredit { job_count: 3 }),
             };
             let asked = [
                 Asked::Start(start),
-                Asked::Credit(2),
+                Asked::Credit(proto::JobCredit { job_count: 2 }),
                 Asked::Settlements(proto::JobSettlements { epoch, settlements: settlements(1) }),
             ];
             let number = NAMED.iter().position(|known| known.ends_with("/StreamJobs")).unwrap();

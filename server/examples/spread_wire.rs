@@ -13,9 +13,10 @@ use offbeat::proto::spread_service_client::SpreadServiceClient;
 use offbeat::proto::stream_jobs_request::Message as AskedJobs;
 use offbeat::proto::stream_jobs_response::Message as Jobs;
 use offbeat::proto::{
-    GroupCommit, GroupPart, JobSettlement, JobSettlements, LeasedJobs, NamedSpreadSpec,
+    GroupCommit, GroupPart, JobCredit, JobSettlement, JobSettlements, LeasedJobs, NamedSpreadSpec,
     OpenSpreadRequest, PullJobsRequest, SettleAction, SettleJobsRequest, SpreadInput, SpreadOrder,
     SpreadRequest, SpreadSpec, StreamJobsRequest, StreamJobsStart, SubmitGroupsRequest,
+    SubmittedJob,
 };
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
@@ -110,7 +111,8 @@ fn group(id: String, payloads: Vec<bytes::Bytes>) -> GroupPart {
         sha256: hash.finalize().to_vec().into(),
         ..GroupCommit::default()
     });
-    GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
+    let jobs = payloads.into_iter().map(|payload| SubmittedJob { payload }).collect();
+    GroupPart { group_id: id, jobs, commit, ..GroupPart::default() }
 }
 
 async fn open(client: &mut NamedSpreadServiceClient<Channel>, spread: &str) {
@@ -190,7 +192,11 @@ async fn submit_to_deal(channel: Channel, rate: u32, time: Duration) -> Vec<u64>
     let (sender, requests) = requests();
     let say = move |message| sender.send(StreamJobsRequest { message: Some(message) }).unwrap();
     let (spread_name, consumer_id) = ("delay".to_owned(), "reader".to_owned());
-    say(AskedJobs::Start(StreamJobsStart { spread_name, consumer_id, credit: 10_000 }));
+    say(AskedJobs::Start(StreamJobsStart {
+        spread_name,
+        consumer_id,
+        credit: Some(JobCredit { job_count: 10_000 }),
+    }));
     let mut answers = client.stream_jobs(requests).await.unwrap().into_inner();
     let reader = tokio::spawn(async move {
         let mut delays = Vec::new();
@@ -201,7 +207,8 @@ async fn submit_to_deal(channel: Channel, rate: u32, time: Duration) -> Vec<u64>
                 let sent: u64 = std::str::from_utf8(&job.payload).unwrap().parse().unwrap();
                 delays.push(now.saturating_sub(sent));
             }
-            say(AskedJobs::Credit(leased.jobs.len().try_into().unwrap()));
+            let job_count = leased.jobs.len().try_into().unwrap();
+            say(AskedJobs::Credit(JobCredit { job_count }));
             let (epoch, settlements) = (leased.epoch, acks(&leased));
             say(AskedJobs::Settlements(JobSettlements { epoch, settlements }));
             if delays.last().is_some_and(|_| delays.len() >= (rate * 5) as usize) {

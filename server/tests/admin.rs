@@ -93,7 +93,7 @@ async fn named_spreads_are_seen() {
     let mut channel = http2(server.tcp().await).await;
     let spec = json!({"spread_name": "s", "spec": {"order": {"feeder_count": 2}}});
     grpc(&mut channel, "OpenSpread", &spec).await.unwrap();
-    let jobs: Vec<_> = ["a", "b", "c"].iter().map(|_| "aGk=").collect();
+    let jobs: Vec<_> = ["a", "b", "c"].iter().map(|_| json!({"payload": "aGk="})).collect();
     let sha256 = {
         use sha2::Digest as _;
         let mut hash = sha2::Sha256::new();
@@ -103,7 +103,7 @@ async fn named_spreads_are_seen() {
         }
         hash.finalize().to_vec()
     };
-    let group = json!({"group_id": "g", "payloads": jobs, "commit": {"job_count": "3", "sha256": base64(&sha256)}});
+    let group = json!({"group_id": "g", "jobs": jobs, "commit": {"job_count": "3", "sha256": base64(&sha256)}});
     let submit = json!({"spread_name": "s", "groups": [group]});
     grpc(&mut channel, "SubmitGroups", &submit).await.unwrap();
     let pull = json!({"spread_name": "s", "consumer_id": "c", "max_pulled_job_count": 1});

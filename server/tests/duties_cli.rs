@@ -174,7 +174,7 @@ fn duties_by_the_calendar_are_told() {
     let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(plan["path"], "SAME_ORDER");
     assert_eq!(plan["of_all_ids"]["id_count"], 2);
-    assert_eq!(plan["longest_gap"], "259200.999s", "a day, two by the clock, and a tick");
+    assert_eq!(plan["max_gap_bound"], "259200.999s", "a day, two by the clock, and a tick");
 
     // At 22:30 in Berlin nothing may start until 23:00.
     let due = |missed: &[&str]| {

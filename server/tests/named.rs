@@ -8,7 +8,7 @@ use std::time::Duration;
 use offbeat::proto::{
     CloseMode, DeadLetterCause, DeleteDeadLettersRequest, EmptyReason, GroupPart, GroupState,
     JobSettlement, ListDeadLettersRequest, ListSpreadsRequest, NamedSpreadSpec, PullJobsRequest,
-    SettleAction, SettleJobsRequest, SettleOutcome, SpreadLimits, SpreadState,
+    SettleAction, SettleJobsRequest, SettleOutcome, SpreadLimits, SpreadState, SubmittedJob,
 };
 use support::named::{
     Client, NAME, close, describe, group, limited, names, open, pull, seconds, settle, spec, start,
@@ -51,7 +51,7 @@ async fn a_spread_lives_from_open_to_closed() {
     assert_eq!(now.certificate.unwrap().job_count, 4);
     assert_eq!(close(&mut client, CloseMode::Drain, 0).await.unwrap(), SpreadState::Closed as i32);
     let ended = pull(&mut client, 1, 20).await.unwrap();
-    assert_eq!(ended.empty_reason(), EmptyReason::Ended);
+    assert_eq!(ended.empty_reason(), EmptyReason::SpreadClosed);
     let late = submit(&mut client, vec![group("c", 1)]).await.unwrap_err();
     assert_eq!(why(&late), (Code::FailedPrecondition, "SPREAD_CLOSING".into()));
     let anew = open(&mut client, spec()).await.unwrap();
@@ -142,16 +142,17 @@ async fn at_a_limit_producers_wait_and_nothing_is_dropped() {
     let full = submit(&mut client, vec![group("b", 1), group("c", 2)]).await.unwrap_err();
     assert_eq!(why(&full), (Code::ResourceExhausted, "LIMIT_REACHED".into()));
     assert!(full.get_details_retry_info().unwrap().retry_delay.unwrap() > Duration::ZERO);
-    assert_eq!(
-        full.get_details_quota_failure().unwrap().violations[0].subject,
-        "groups[1].payloads"
-    );
+    assert_eq!(full.get_details_quota_failure().unwrap().violations[0].subject, "groups[1].jobs");
     assert_eq!(describe(&mut client).await.counts.unwrap().group_count, 1);
     let never = submit(&mut client, vec![group("d", 6)]).await.unwrap_err();
     assert_eq!(never.code(), Code::InvalidArgument, "waiting would not help");
 
     // All spreads together: some 600 bytes are held.
-    let wide = GroupPart { commit: None, payloads: vec![vec![0; 1_900].into()], ..group("e", 1) };
+    let wide = GroupPart {
+        commit: None,
+        jobs: vec![SubmittedJob { payload: vec![0; 1_900].into() }],
+        ..group("e", 1)
+    };
     let full = submit(&mut client, vec![wide.clone()]).await.unwrap_err();
     assert_eq!(why(&full), (Code::ResourceExhausted, "LIMIT_REACHED".into()));
     let leased = pull(&mut client, 3, 0).await.unwrap().leased.unwrap();

@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, stream};
 use offbeat::proto::stream_jobs_request::Message as Asked;
 use offbeat::proto::stream_jobs_response::Message as Answer;
 use offbeat::proto::{
-    CloseMode, JobSettlements, LeasedJobs, NamedSpreadSpec, SettleAction, SettleOutcome,
+    CloseMode, JobCredit, JobSettlements, LeasedJobs, NamedSpreadSpec, SettleAction, SettleOutcome,
     SettleResult, SpreadLimits, StreamJobsRequest, StreamJobsResponse, StreamJobsStart,
 };
 use support::named::{
@@ -29,7 +29,10 @@ async fn stream_jobs(
 ) -> (mpsc::UnboundedSender<StreamJobsRequest>, Streaming<StreamJobsResponse>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let (spread_name, consumer_id) = (NAME.into(), consumer.into());
-    say(&sender, Asked::Start(StreamJobsStart { spread_name, consumer_id, credit }));
+    say(
+        &sender,
+        Asked::Start(StreamJobsStart { spread_name, consumer_id, credit: Some(of(credit)) }),
+    );
     let requests = stream::unfold(receiver, async |mut receiver| {
         receiver.recv().await.map(|request| (request, receiver))
     });
@@ -37,6 +40,10 @@ async fn stream_jobs(
     let first = answers.message().await.unwrap().unwrap().message.unwrap();
     assert!(matches!(first, Answer::Started(_)), "{first:?}");
     (sender, answers)
+}
+
+const fn of(job_count: i32) -> JobCredit {
+    JobCredit { job_count }
 }
 
 fn say(sender: &mpsc::UnboundedSender<StreamJobsRequest>, message: Asked) {
@@ -71,7 +78,7 @@ async fn a_stream_sends_what_was_granted_and_settles() {
     assert_eq!(settled(&mut answers).await, [SettleOutcome::Acked; 2]);
     let nothing = tokio::time::timeout(Duration::from_millis(200), answers.message()).await;
     assert!(nothing.is_err(), "no credit is left: {nothing:?}");
-    say(&sender, Asked::Credit(10));
+    say(&sender, Asked::Credit(of(10)));
     let rest = leased(&mut answers).await;
     assert_eq!(names(&rest), ["a2", "a3", "a4"]);
     say(&sender, Asked::Settlements(all(&rest, SettleAction::Ack)));
@@ -148,22 +155,25 @@ async fn streams_refuse_what_makes_no_sense() {
     let (_server, mut client) = start().await;
     open(&mut client, spec()).await.unwrap();
     let first = |message| StreamJobsRequest { message: Some(message) };
-    let start =
-        |credit| StreamJobsStart { spread_name: NAME.into(), consumer_id: "one".into(), credit };
+    let start = |credit| StreamJobsStart {
+        spread_name: NAME.into(),
+        consumer_id: "one".into(),
+        credit: Some(of(credit)),
+    };
     let nothing = JobSettlements { epoch: 1, settlements: vec![] };
     for (messages, field) in [
         (vec![], "start"),
-        (vec![first(Asked::Credit(1))], "start"),
+        (vec![first(Asked::Credit(of(1)))], "start"),
         (
             vec![first(Asked::Start(StreamJobsStart { consumer_id: String::new(), ..start(1) }))],
             "consumer_id",
         ),
-        (vec![first(Asked::Start(start(-1)))], "start.credit"),
-        (vec![first(Asked::Start(start(65_537)))], "start.credit"),
-        (vec![first(Asked::Start(start(0))), first(Asked::Credit(65_537))], "credit"),
+        (vec![first(Asked::Start(start(-1)))], "start.credit.job_count"),
+        (vec![first(Asked::Start(start(65_537)))], "start.credit.job_count"),
+        (vec![first(Asked::Start(start(0))), first(Asked::Credit(of(65_537)))], "credit.job_count"),
         (vec![first(Asked::Start(start(1))), first(Asked::Start(start(1)))], "start"),
-        (vec![first(Asked::Start(start(1))), first(Asked::Credit(65_536))], "credit"),
-        (vec![first(Asked::Start(start(1))), first(Asked::Credit(-1))], "credit"),
+        (vec![first(Asked::Start(start(1))), first(Asked::Credit(of(65_536)))], "credit.job_count"),
+        (vec![first(Asked::Start(start(1))), first(Asked::Credit(of(-1)))], "credit.job_count"),
         (
             vec![first(Asked::Start(start(1))), first(Asked::Settlements(nothing))],
             "settlements.settlements",

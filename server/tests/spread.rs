@@ -66,7 +66,7 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
         let dispatcher = |sizes: Vec<u64>| Dispatcher::new(sizes.into_iter(), sized);
         let (mut order, mut messages) = (Vec::new(), Vec::new());
         let note = |turns: SpreadTurns| {
-            messages.push((turns.first_sequence, turns.resume_token));
+            messages.push((turns.first_turn_index, turns.resume_token));
             order.extend(turns.group_indexes);
         };
         let first = Asked::Spec(spec);
@@ -74,9 +74,9 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
             converse(&mut client, first, dispatcher(sizes.clone()), note).await.unwrap();
         let token = |next_sequence: usize| {
             let next = i64::try_from(next_sequence).unwrap();
-            let (first_sequence, token) =
+            let (first_turn_index, token) =
                 messages.iter().rfind(|(first, _)| *first <= next).unwrap();
-            let first = usize::try_from(*first_sequence).unwrap();
+            let first = usize::try_from(*first_turn_index).unwrap();
             let taken_group_indexes = order[first..next_sequence].to_vec();
             Asked::Resume(SpreadResume { resume_token: token.clone(), taken_group_indexes })
         };

@@ -28,9 +28,10 @@ fn group(id: &str, payloads: &[&str]) -> Value {
         hash.update((payload.len() as u64).to_be_bytes());
         hash.update(payload);
     }
-    let encoded: Vec<String> = payloads.iter().map(|payload| STANDARD.encode(payload)).collect();
+    let job = |payload: &&str| json!({"payload": STANDARD.encode(payload)});
+    let jobs: Vec<Value> = payloads.iter().map(job).collect();
     json!({
-        "groupId": id, "payloads": encoded,
+        "groupId": id, "jobs": jobs,
         "commit": {"jobCount": payloads.len().to_string(), "sha256": STANDARD.encode(hash.finalize())},
     })
 }

@@ -185,7 +185,7 @@ def test_lanes_are_as_they_were_planned():
     command = [BINARY, "lanes", "plan", "--workers", "4", "--arrival-rate", "1.2"]
     plan = subprocess.run(command, input=run_times, capture_output=True, text=True, check=True)
     planned = re.search(r"^mean wait +([\d.]+) s +([\d.]+) s$", plan.stdout, re.MULTILINE)
-    assert re.search(r"^express +1 +0\.550000 s\nslow +3 +none$", plan.stdout, re.MULTILINE)
+    assert re.search(r"^express +1 +0\.55 s\nslow +3 +none$", plan.stdout, re.MULTILINE)
     found = figures("express_lanes")
     for wait, strategy in zip(planned.groups(), ["random, two lanes", "random, one queue"]):
         assert found[strategy]["mean_wait"] == pytest.approx(float(wait), rel=0.05)

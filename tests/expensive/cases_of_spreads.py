@@ -110,8 +110,8 @@ def submitted(names: list[str], size: int, job: bytes = b"", **commit: object) -
     """Whole groups of equal jobs."""
     digest = hashlib.sha256((len(job).to_bytes(8, "big") + job) * size).digest()
     ended = named.GroupCommit(job_count=size, sha256=digest, **commit)
-    payloads = [job] * size
-    parts = [named.GroupPart(group_id=name, payloads=payloads, commit=ended) for name in names]
+    jobs = [named.SubmittedJob(payload=job)] * size
+    parts = [named.GroupPart(group_id=name, jobs=jobs, commit=ended) for name in names]
     return named.SubmitGroupsRequest(groups=parts)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import exp
+from statistics import NormalDist
+
 from measure import Case
 from offbeat.v1 import lanes_pb2, server_info_pb2, stages_pb2
 from offbeat.v1beta1 import lane_planning_pb2, lateness_pb2, simulation_pb2
@@ -93,15 +96,16 @@ def split_again() -> lanes_pb2.SplitWorkersRequest:
     )
 
 
-def plan(workers: int, lanes: int = 3) -> lane_planning_pb2.PlanLanesRequest:
-    """As many samples as can be, workers that nearly all work."""
-    micros = [1_000 + at * at % 999_983 * (at % 1_000) for at in range(400_000)]
-    rate = 0.99 * workers / (sum(micros) / len(micros) / 1e6)
+def plan(workers: int, load: float) -> lane_planning_pb2.PlanLanesRequest:
+    """As many samples as can be, of a tail so heavy that many lanes are worth a trial."""
+    normal = NormalDist()
+    shares = ((at + 0.5) / 400_000 for at in range(400_000))
+    micros = [max(1, round(1e6 * exp(2.2 * normal.inv_cdf(share)))) for share in shares]
+    rate = load * workers / (sum(micros) / len(micros) / 1e6)
     return lane_planning_pb2.PlanLanesRequest(
         samples=lane_planning_pb2.RunTimeSamples(run_time_micros=micros),
         arrival_rate=rate,
         worker_count=workers,
-        max_lane_count=lanes,
     )
 
 
@@ -236,8 +240,8 @@ CASES = [
     case(DISPATCH, "65,536 jobs with predictions, 16e6 workers", lambda: dispatch(0)),
     case(SPLIT, "16 lanes, 16e6 workers, x 32", split, burst=32),
     case(SPLIT, "16 lanes, 16e6 workers, max_move_count 100,000, x 8", split_again, burst=8),
-    case(PLAN, "400,000 samples, 1,000 workers, 3 lanes", lambda: plan(1_000)),
-    case(PLAN, "400,000 samples, 10 workers, 3 lanes", lambda: plan(10)),
+    case(PLAN, "400,000 samples, 1,000 workers, load 0.6", lambda: plan(1_000, 0.6)),
+    case(PLAN, "400,000 samples, 10 workers, load 0.9", lambda: plan(10, 0.9)),
     case(
         "v1beta1.LatenessService/RecordLateness",
         "65,536 runs, x 8",

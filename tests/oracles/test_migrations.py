@@ -103,9 +103,9 @@ def check_crossings(stub, rng, old, new, column, old_ids) -> None:
             min(gaps),
             max(gaps),
         ), question
-    assert answer.HasField("longest_gap") == (not before.exclusions and not after.exclusions)
-    if answer.HasField("longest_gap"):
-        assert max(gaps) <= millis(answer.longest_gap), question
+    assert answer.HasField("max_gap_bound") == (not before.exclusions and not after.exclusions)
+    if answer.HasField("max_gap_bound"):
+        assert max(gaps) <= millis(answer.max_gap_bound), question
 
 
 def a_period(rng: random.Random, tick: int, like: Model | None = None) -> Case:
@@ -187,4 +187,4 @@ def check_steps(stub, rng, old, new, column) -> None:
             assert start <= at < end, question
         if len(expected) > len(runs):
             gap = later[0].at * after.tick - runs[-1].at * before.tick
-            assert min_gap <= gap <= millis(answer.longest_gap), question
+            assert min_gap <= gap <= millis(answer.max_gap_bound), question

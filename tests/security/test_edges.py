@@ -50,7 +50,11 @@ def call(server: Server, method: str, **asked: object) -> dict:
 def submit(server: Server, name: str) -> None:
     """A group of one empty job."""
     digest = base64.b64encode(DIGEST).decode()
-    group = {"groupId": name, "payloads": [""], "commit": {"jobCount": "1", "sha256": digest}}
+    group = {
+        "groupId": name,
+        "jobs": [{"payload": ""}],
+        "commit": {"jobCount": "1", "sha256": digest},
+    }
     call(server, "SubmitGroups", groups=[group])
 
 
@@ -90,7 +94,9 @@ def test_waits_hold_no_bytes(serve: Callable[..., Server]) -> None:
     path, channel = "/offbeat.v1.NamedSpreadService/", grpc.insecure_channel(server.address)
     names = [f"{at:0250}" for at in range(4_000)]
     commit = named.GroupCommit(job_count=1, sha256=DIGEST)
-    groups = [named.GroupPart(group_id=name, payloads=[b""], commit=commit) for name in names]
+    groups = [
+        named.GroupPart(group_id=name, jobs=[named.SubmittedJob()], commit=commit) for name in names
+    ]
     asked = named.SubmitGroupsRequest(spread_name="s", groups=groups)
     channel.unary_unary(path + "SubmitGroups")(asked.SerializeToString())
     waiting = named.WaitForGroupsRequest(

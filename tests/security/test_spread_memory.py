@@ -50,7 +50,9 @@ class Spreads:
     def submit(self, name: str, ids: Iterable[str], **commit: object) -> None:
         """Groups of one empty job."""
         ended = named.GroupCommit(**COMMIT, **commit)
-        groups = [named.GroupPart(group_id=id_, payloads=[b""], commit=ended) for id_ in ids]
+        groups = [
+            named.GroupPart(group_id=id_, jobs=[named.SubmittedJob()], commit=ended) for id_ in ids
+        ]
         for at in range(0, len(groups), CALL):
             request = named.SubmitGroupsRequest(spread_name=name, groups=groups[at : at + CALL])
             self.call("SubmitGroups", request, named.SubmitGroupsResponse)
@@ -148,7 +150,9 @@ def test_partial_groups_are_counted(spreads: Callable[..., Spreads]) -> None:
     """Those whose commit has not come."""
     spreads = spreads()
     spreads.open("a")
-    groups = [named.GroupPart(group_id=str(at), payloads=[b""]) for at in range(200_000)]
+    groups = [
+        named.GroupPart(group_id=str(at), jobs=[named.SubmittedJob()]) for at in range(200_000)
+    ]
     for at in range(0, len(groups), CALL):
         request = named.SubmitGroupsRequest(spread_name="a", groups=groups[at : at + CALL])
         spreads.call("SubmitGroups", request, named.SubmitGroupsResponse)
@@ -158,12 +162,10 @@ def test_partial_groups_are_counted(spreads: Callable[..., Spreads]) -> None:
 def test_leases_are_counted(spreads: Callable[..., Spreads]) -> None:
     spreads = spreads()
     spreads.open("a")
-    payloads = [b""] * MOST
+    jobs = [named.SubmittedJob()] * MOST
     digest = hashlib.sha256(bytes(8) * MOST).digest()
     commit = named.GroupCommit(job_count=MOST, sha256=digest)
-    groups = [
-        named.GroupPart(group_id=str(at), payloads=payloads, commit=commit) for at in range(4)
-    ]
+    groups = [named.GroupPart(group_id=str(at), jobs=jobs, commit=commit) for at in range(4)]
     request = named.SubmitGroupsRequest(spread_name="a", groups=groups)
     spreads.call("SubmitGroups", request, named.SubmitGroupsResponse)
     spreads.lease("a", 4 * MOST, 64)

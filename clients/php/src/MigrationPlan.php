@@ -17,7 +17,7 @@ final class MigrationPlan implements \JsonSerializable
      * @param DateTimeImmutable $cutoverTime until then the old schedule runs, from then on the new one
      * @param MigrationPath $path what moves
      * @param string $advice a cheaper way to the same end, in a sentence; empty if there is none
-     * @param ?DateInterval $longestGap an upper bound for the time from the last old run of any ID to its first new run;
+     * @param ?DateInterval $maxGapBound an upper bound for the time from the last old run of any ID to its first new run;
      *     null with exclusions, which may skip any run
      * @param ?MigratedIds $ids the IDs that were asked about; null if none was
      * @param list<MigrationStep> $steps what to enqueue around the cutover, if a column was named
@@ -32,7 +32,7 @@ final class MigrationPlan implements \JsonSerializable
         public readonly DateTimeImmutable $cutoverTime,
         public readonly MigrationPath $path,
         public readonly string $advice,
-        public readonly ?DateInterval $longestGap,
+        public readonly ?DateInterval $maxGapBound,
         public readonly ?MigratedIds $ids,
         public readonly array $steps,
         public readonly array $indexes,
@@ -56,7 +56,7 @@ final class MigrationPlan implements \JsonSerializable
             $first->cutoverTime,
             $first->path,
             $first->advice,
-            $first->longestGap,
+            $first->maxGapBound,
             MigratedIds::joined(array_column($parts, 'ids')),
             $first->steps,
             $first->indexes,

@@ -132,7 +132,7 @@ final class CalendarsTest extends OffbeatTestCase
         $planned = self::client()->planMigration($with(ExclusionPolicy::Skip), $plain, ids: $ids, cutoverTime: $from, returnErrors: true);
         self::assertSame($hit, array_column($planned->ids->errors, 'idIndex'));
         self::assertSame(['ERROR_REASON_NO_RUN'], array_values(array_unique(array_column($planned->ids->errors, 'reason'))));
-        self::assertNull($planned->longestGap);
+        self::assertNull($planned->maxGapBound);
         $warning = self::client()->auditIds($with(ExclusionPolicy::Skip), $ids)->warnings[0];
         self::assertSame(AuditFinding::NeverRun, $warning->finding);
         self::assertStringStartsWith(count($hit) . ' of 1000 IDs', $warning->message);

@@ -12,6 +12,7 @@ use Offbeat\Lanes\PendingJob;
 use Offbeat\Lanes\RunTimes;
 use Offbeat\Lanes\TimeoutAction;
 use Offbeat\Times;
+use Offbeat\V1beta1;
 
 /** Plans of lanes, from run times of each form. */
 final class LanePlanTest extends OffbeatTestCase
@@ -54,12 +55,58 @@ final class LanePlanTest extends OffbeatTestCase
         $cutoffs = array_map(static fn ($cutoff) => Times::seconds($cutoff->cutoff), $plan->cutoffs);
         self::assertSame($cutoffs, array_unique($cutoffs));
         self::assertLessThan(1.0, Times::seconds($plan->slowdownFloor));
-        self::assertGreaterThan(1_000, $plan->simulatedJobCount);
+        self::assertGreaterThan(1, $plan->streamCount);
+        self::assertGreaterThan(1_000, $plan->streamJobCount);
+        self::assertSame([null], array_unique(array_column($plan->runTimeClasses, 'sampleCount')));
 
         // Its lanes are lanes.
         self::assertSame('express', self::client()->routeJob($plan->laneSet)->laneName);
         $free = array_column($plan->laneSet->lanes, 'workerCount', 'name');
         self::assertCount(4, self::client()->dispatchJobs($plan->laneSet, $free, array_fill(0, 9, new PendingJob('a')))->dispatches);
+    }
+
+    public function testItSaysHowSureItIsAndWhoWaits(): void
+    {
+        $runTimes = RunTimes::samples(array_merge(array_fill(0, 90, 0.5), array_fill(0, 10, 20)));
+        $plan = self::plan(runTimes: $runTimes, arrivalRate: 1.2);
+        self::assertSame(LaneVerdict::Lanes, $plan->verdict);
+        foreach ([$plan->slowdownRatio, $plan->sojournRatio] as $ratio) {
+            self::assertTrue(0 < $ratio->low && $ratio->low < $ratio->estimate && $ratio->estimate < $ratio->high && $ratio->high < 1);
+        }
+        [$express, $slow] = $plan->runTimeClasses;
+        self::assertEquals([$plan->laneSet->lanes[0]->attemptTimeout, null], [$express->maxRunTime, $slow->maxRunTime]);
+        self::assertEqualsWithDelta(0.55, Times::seconds($express->maxRunTime), 0.05);
+        self::assertEqualsWithDelta([0.9, 0.1], [$express->jobRatio, $slow->jobRatio], 1e-9);
+        self::assertSame([90, 10], [$express->sampleCount, $slow->sampleCount]);
+        self::assertLessThan(Times::seconds($express->meanWaitWithoutLanes), Times::seconds($express->meanWaitWithLanes));
+        self::assertLessThan(Times::seconds($express->meanSojournWithoutLanes), Times::seconds($express->meanSojournWithLanes));
+        self::assertGreaterThan(Times::seconds($slow->meanSojournWithoutLanes), Times::seconds($slow->meanSojournWithLanes));
+        foreach ([$plan->withLanes, $plan->withoutLanes] as $performance) {
+            $slowdown = $performance->meanSlowdownRange;
+            self::assertTrue($slowdown->low <= $performance->meanSlowdown && $performance->meanSlowdown <= $slowdown->high);
+            $sojourn = $performance->meanSojournRange;
+            [$low, $mean, $high] = array_map(Times::seconds(...), [$sojourn->low, $performance->meanSojourn, $sojourn->high]);
+            self::assertTrue($low <= $mean && $mean <= $high);
+        }
+        self::assertTrue($plan->cutoffs[0]->stable && $plan->cutoffs[0]->stableWithMoreArrivals);
+        self::assertContains(false, array_column($plan->cutoffs, 'stable'));
+        foreach ($plan->cutoffs as $cutoff) {
+            self::assertSame([$cutoff->stable, $cutoff->stable], [$cutoff->meanSlowdown >= 1, $cutoff->meanSojourn !== null]);
+        }
+        self::assertCount(1, preg_grep('/take longer/', $plan->messages));
+        $json = json_decode(json_encode($plan))->runTimeClasses[0];
+        self::assertSame(Times::seconds($express->meanWaitWithLanes), $json->meanWaitWithLanes);
+
+        $even = self::plan(runTimes: RunTimes::samples(array_fill(0, 8, 1)), arrivalRate: 1.2);
+        self::assertSame([LaneVerdict::NoLanes, null, null], [$even->verdict, $even->slowdownRatio, $even->sojournRatio]);
+        self::assertSame([0, 1], [count($even->runTimeClasses), count($even->messages)]);
+    }
+
+    public function testEachVerdictHasItsCase(): void
+    {
+        $constants = (new \ReflectionClass(V1beta1\LaneVerdict::class))->getConstants(\ReflectionClassConstant::IS_PUBLIC);
+        $numbers = array_diff($constants, [V1beta1\LaneVerdict::LANE_VERDICT_UNSPECIFIED]);
+        self::assertSame(LaneVerdict::cases(), array_map(LaneVerdict::fromMessage(...), array_values($numbers)));
     }
 
     public function testEachFormOfRunTimesIsTold(): void

@@ -62,7 +62,7 @@ final class NamedSpreadTest extends NamedSpreadTestCase
 
         $closed = $spread->close(wait: 5);
         self::assertSame([SpreadState::Closed, 4, 4], [$closed->state, $closed->counts->settledJobCount, $closed->certificate->jobCount]);
-        self::assertSame(EmptyReason::Ended, $spread->pull('one', 1, wait: 20)->emptyReason);
+        self::assertSame(EmptyReason::SpreadClosed, $spread->pull('one', 1, wait: 20)->emptyReason);
         self::assertSame([], iterator_to_array($spread->consumer('one')));
         self::assertSame([], iterator_to_array($spread->stream('one')));
         $names = static fn (): array => array_column(iterator_to_array(self::client()->listSpreads(), false), 'spreadName');
@@ -168,10 +168,10 @@ final class NamedSpreadTest extends NamedSpreadTestCase
             ['max_wait_duration', static fn () => $spread->pull('one', 1, wait: -1)],
             ['consumer_id', static fn () => $spread->consumer("\xff")],
             ['patience', static fn () => $spread->consumer('one', patience: -1)],
-            ['credit', static fn () => self::take($spread->stream('one', window: 0), 1)],
+            ['credit.job_count', static fn () => self::take($spread->stream('one', window: 0), 1)],
             ['group_id', static fn () => $producer->submit("\xff", ['1'])],
             ['payloads[1]', static fn () => $producer->submit('b', ['1', 2])],
-            ['groups[0].payloads[0]', static fn () => $producer->submit('b', [str_repeat('x', (256 << 10) + 1)])],
+            ['groups[0].jobs[0].payload', static fn () => $producer->submit('b', [str_repeat('x', (256 << 10) + 1)])],
             ['groups[0].commit.job_count', static fn () => $producer->submit('b', [])],
             ['limits.max_attempt_count', static fn () => $spread->update(maxAttemptCount: 0)],
             ['limits.max_group_count', static fn () => $spread->update(maxGroupCount: 2 ** 32 + 1)],

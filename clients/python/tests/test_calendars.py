@@ -132,7 +132,7 @@ def test_an_id_that_never_runs_has_no_run(client):
         client.plan_migration(schedule, Schedule(calendar=daily, slot_count=48), [free, held])
     (error,) = caught.value.errors
     assert (error.id_index, error.reason) == (1, "ERROR_REASON_NO_RUN")
-    assert client.plan_migration(schedule, schedule).longest_gap is None
+    assert client.plan_migration(schedule, schedule).max_gap_bound is None
     audit = client.audit_ids(schedule, [free, held])
     assert [warning.finding for warning in audit.warnings] == [offbeat.AuditFinding.NEVER_RUN]
     assert audit.warnings[0].message.startswith("1 of 2 IDs")

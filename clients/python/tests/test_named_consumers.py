@@ -237,6 +237,6 @@ def test_a_pull_says_why_it_is_empty(client):
     spread.settle([(job, SettleAction.ACK) for job in pulled.jobs])
     threading.Timer(0.2, spread.close).start()
     assert list(consumer) == []
-    assert consumer.empty_reason is EmptyReason.ENDED
-    assert spread.pull("one", 1).empty_reason is EmptyReason.ENDED
+    assert consumer.empty_reason is EmptyReason.SPREAD_CLOSED
+    assert spread.pull("one", 1).empty_reason is EmptyReason.SPREAD_CLOSED
     spread.discard()

@@ -121,7 +121,7 @@ class CalendarsTest < OffbeatTest
     assert_equal [error.errors.map(&:id_index), ["ERROR_REASON_NO_RUN"]],
                  [planned.errors.map(&:id_index), planned.errors.map(&:reason).uniq]
     plan = client.plan_migration(schedule, days("Europe/Berlin"), ids: ids, cutover_time: NOON, return_errors: true)
-    assert_nil plan.longest_gap
+    assert_nil plan.max_gap_bound
     warning = client.audit_ids(schedule, ids).warnings.first
     assert_equal :never_run, warning.finding
     assert_match(/\A#{error.errors.size} of 400 IDs/, warning.message)

@@ -30,8 +30,45 @@ class LanePlanTest < OffbeatTest
     assert_instance_of Offbeat::LanePerformance, plan.sensitivities[1].with_lanes
     refute_empty plan.cutoffs
     plan.cutoffs.each { |cutoff| assert_operator cutoff.cutoff, :>, 0 }
-    assert_operator plan.simulated_job_count, :>, 1_000
+    assert_operator plan.stream_count, :>, 1
+    assert_operator plan.stream_job_count, :>, 1_000
     assert_predicate plan.sensitivities, :frozen?
+  end
+
+  def test_it_says_how_sure_it_is_and_who_waits
+    plan = client.plan_lanes([0.5] * 90 + [20] * 10, arrival_rate: 1.2, worker_count: 4)
+    assert_equal :lanes, plan.verdict
+    [plan.slowdown_ratio, plan.sojourn_ratio].each do |ratio|
+      assert_equal ratio.to_a.minmax, [ratio.low, ratio.high]
+      assert_includes 0..1, ratio.high
+    end
+    express, slow = plan.run_time_classes
+    assert_equal [plan.lane_set.lanes[0].attempt_timeout, nil], plan.run_time_classes.map(&:max_run_time)
+    assert_includes 0.5..0.6, express.max_run_time
+    assert_equal [[0.9, 90], [0.1, 10]], (plan.run_time_classes.map { |jobs| [jobs.job_ratio.round(9), jobs.sample_count] })
+    assert_operator express.mean_wait_with_lanes, :<, express.mean_wait_without_lanes
+    assert_operator express.mean_sojourn_with_lanes, :<, express.mean_sojourn_without_lanes
+    assert_operator slow.mean_sojourn_with_lanes, :>, slow.mean_sojourn_without_lanes
+    [plan.with_lanes, plan.without_lanes].each do |performance|
+      slowdown, sojourn = performance.mean_slowdown_range, performance.mean_sojourn_range
+      assert_includes slowdown.low..slowdown.high, performance.mean_slowdown
+      assert_includes sojourn.low..sojourn.high, performance.mean_sojourn
+    end
+    assert_equal 1, plan.messages.grep(/take longer/).size
+    assert_predicate plan.messages, :frozen?
+  end
+
+  def test_cutoffs_that_do_not_keep_up_have_no_figures
+    cutoffs = client.plan_lanes([0.5] * 90 + [20] * 10, arrival_rate: 1.2, worker_count: 4).cutoffs
+    assert_equal [false, true], cutoffs.map(&:stable).uniq.sort_by(&:to_s)
+    assert_predicate cutoffs[0], :stable_with_more_arrivals
+    cutoffs.each do |cutoff|
+      assert_includes 1..3, cutoff.express_worker_count
+      next assert_equal [nil, nil, false], cutoff.to_a.values_at(2, 3, 5) unless cutoff.stable
+
+      assert_operator cutoff.mean_slowdown, :>=, 1
+      assert_operator cutoff.mean_sojourn, :>, 0.5
+    end
   end
 
   def test_the_same_question_has_the_same_answer
@@ -49,7 +86,7 @@ class LanePlanTest < OffbeatTest
 
   def test_histograms_and_percentiles
     counted = client.plan_lanes(Offbeat::RunTimeHistogram.new(buckets: { 1 => 95, 300r => 5 }), **QUESTION)
-    assert_equal :lanes, counted.verdict
+    assert_equal [:lanes, [nil]], [counted.verdict, counted.run_time_classes.map(&:sample_count).uniq]
     alike = client.plan_lanes(Offbeat::RunTimePercentiles.new(p50: 20, p90: 21), **QUESTION)
     assert_equal :no_lanes, alike.verdict
     meant = client.plan_lanes(Offbeat::RunTimePercentiles.new(mean: 2.5, p90: 4), **QUESTION)
@@ -60,6 +97,9 @@ class LanePlanTest < OffbeatTest
     plan = client.plan_lanes([1] * 95 + [300] * 5, arrival_rate: 0.25, worker_count: 4)
     assert_equal [:no_lanes, nil, nil], [plan.verdict, plan.lane_set, plan.with_lanes]
     refute plan.sensitivities[1].without_lanes.stable
+    assert_equal [nil, nil, []], [plan.slowdown_ratio, plan.sojourn_ratio, plan.run_time_classes]
+    even = client.plan_lanes([1] * 8, arrival_rate: 1.2, worker_count: 4)
+    assert_equal [:no_lanes, 1], [even.verdict, even.messages.size]
   end
 
   def test_what_cannot_be_is_refused

@@ -36,7 +36,7 @@ class MigrationTest < OffbeatTest
     assert_equal [IDS, 500, left_out], [plan.ids.map(&:id), plan.ids.size, plan.ids.left_out_run_count]
     assert_operator left_out, :>, 10
     assert_equal gaps.minmax, [plan.ids.observed_min_gap, plan.ids.observed_max_gap]
-    assert_operator plan.longest_gap, :>=, gaps.max
+    assert_operator plan.max_gap_bound, :>=, gaps.max
     moved = plan.ids.count { |row| runs_from(OLD, row.id, CUTOVER)[0].start_time != row.first_new_time }
     assert_equal [moved, moved / 500.0], [plan.ids.moved_id_count, plan.ids.moved_ratio]
     assert_equal [OLD, NEW].map { |schedule| client.describe_schedule(schedule).fingerprint }, [plan.old_fingerprint, plan.new_fingerprint]

@@ -309,7 +309,7 @@ class NamedSpreadTest < NamedSpreadCase
     mail.open
     mail.close
     ended = mail.pull("me", 10)
-    assert_equal [[], :ended, true], [*ended.to_a, ended.ended?]
+    assert_equal [[], :spread_closed, true], [*ended.to_a, ended.ended?]
   end
 
   def test_an_empty_pull_says_why
@@ -443,7 +443,7 @@ class NamedSpreadTest < NamedSpreadCase
     {
       "groups[0].commit.job_count" => -> { producer.submit("b", []) },
       "payloads[1]" => -> { producer.submit("b", ["b", 2]) },
-      "groups[0].payloads[0]" => -> { producer.submit("b", ["b" * (1 << 19)]) }, "payloads" => -> { producer.submit("b", "b") },
+      "groups[0].jobs[0].payload" => -> { producer.submit("b", ["b" * (1 << 19)]) }, "payloads" => -> { producer.submit("b", "b") },
       "group_id" => -> { producer.submit(nil, %w[b]) }, "groups[0].group_id" => -> { producer.submit("", %w[b]) },
       "max_pulled_job_count" => -> { mail.consumer("me", batch_size: 0).first },
       "max_wait_duration" => -> { mail.consumer("me", wait: -1) },

@@ -13,6 +13,7 @@ use offbeat_proto as proto;
 use offbeat_proto::json::write_json;
 use offbeat_proto::v1beta1;
 use offbeat_service::api::lanes::plan;
+use offbeat_text::figures::{figure, percent, span};
 use offbeat_text::read_run_times;
 
 #[derive(Debug, Args)]
@@ -105,39 +106,39 @@ fn write_plan(
     args: &PlanArgs,
     plan: &v1beta1::PlanLanesResponse,
 ) -> Result<(), Failure> {
-    let v1beta1::PlanLanesResponse { lane_set, with_lanes, without_lanes, .. } = plan;
-    let lanes = lane_set.as_ref().map(|set| set.lanes.as_slice()).unwrap_or_default();
-    let slowdown = |found: &Option<v1beta1::LanePerformance>| {
-        found.as_ref().map(|found| found.mean_slowdown).unwrap_or_default()
+    let lanes = plan.lane_set.as_ref().map(|set| set.lanes.as_slice()).unwrap_or_default();
+    let verdict = match plan.verdict() {
+        v1beta1::LaneVerdict::Lanes => "LANES",
+        v1beta1::LaneVerdict::Undecided => "UNDECIDED",
+        v1beta1::LaneVerdict::NoLanes | v1beta1::LaneVerdict::Unspecified => "NO LANES",
     };
-    let (with, without) = (slowdown(with_lanes), slowdown(without_lanes));
-    if plan.verdict() == v1beta1::LaneVerdict::Lanes {
-        writeln!(out, "LANES: the mean slowdown falls from {without:.1} to {with:.1}.")?;
-    } else {
-        writeln!(out, "NO LANES: one queue for all workers is as good, or better.")?;
+    let (first, rest) = plan.messages.split_first().map_or(("", &[][..]), |(a, b)| (a, b));
+    writeln!(out, "{verdict}. {first}")?;
+    for message in rest {
+        writeln!(out, "{message}")?;
     }
     let workers = if args.workers == 1 { "worker" } else { "workers" };
     writeln!(
         out,
-        "{} jobs/s, mean run time {}, {} {workers}: {:.1} % of their time.\n",
-        args.arrival_rate,
-        seconds(plan.mean_run_time.as_ref()),
+        "\n{} jobs/s, mean run time {}, {} {workers}: {} of their time.\n",
+        figure(args.arrival_rate),
+        time(plan.mean_run_time.as_ref()),
         args.workers,
-        plan.utilization * 100.0,
+        percent(plan.utilization),
     )?;
     if lanes.is_empty() {
-        writeln!(out, "No lanes were found that keep up with the arrivals.\n")?;
-    } else {
-        writeln!(out, "{:<10} {:>8} {:>16}", "LANE", "WORKERS", "ATTEMPT TIMEOUT")?;
-        for lane in lanes {
-            let timeout = lane.attempt_timeout.as_ref();
-            let timeout = timeout.map_or_else(|| "none".to_owned(), |time| seconds(Some(time)));
-            writeln!(out, "{:<10} {:>8} {timeout:>16}", lane.name, lane.worker_count)?;
-        }
-        writeln!(out)?;
+        return Ok(());
     }
+    let title = if verdict == "LANES" { "LANE" } else { "BEST LANES" };
+    writeln!(out, "{title:<10} {:>8} {:>16}", "WORKERS", "ATTEMPT TIMEOUT")?;
+    for lane in lanes {
+        let timeout = lane.attempt_timeout.as_ref();
+        let timeout = timeout.map_or_else(|| "none".to_owned(), |timeout| time(Some(timeout)));
+        writeln!(out, "{:<10} {:>8} {timeout:>16}", lane.name, lane.worker_count)?;
+    }
+    writeln!(out)?;
     write_performance(out, plan)?;
-    write_chart(out, plan, without)
+    write_chart(out, plan)
 }
 
 fn write_performance(
@@ -145,70 +146,113 @@ fn write_performance(
     plan: &v1beta1::PlanLanesResponse,
 ) -> Result<(), Failure> {
     type Figure = fn(&v1beta1::LanePerformance) -> String;
+    let slowdown: Figure = |found| {
+        let range = found.mean_slowdown_range.as_ref();
+        let range = range.map(|range| (figure(range.low), figure(range.high)));
+        within(&figure(found.mean_slowdown), range)
+    };
+    let sojourn: Figure = |found| {
+        let range = found.mean_sojourn_range.as_ref();
+        let range = range.map(|range| (time(range.low.as_ref()), time(range.high.as_ref())));
+        within(&time(found.mean_sojourn.as_ref()), range)
+    };
     let rows: [(&str, Figure); 7] = [
-        ("mean slowdown", |found| format!("{:.2}", found.mean_slowdown)),
-        ("95th percentile", |found| format!("{:.2}", found.p95_slowdown)),
-        ("mean wait", |found| seconds(found.mean_wait.as_ref())),
-        ("95th percentile", |found| seconds(found.p95_wait.as_ref())),
-        ("mean sojourn", |found| seconds(found.mean_sojourn.as_ref())),
-        ("95th percentile", |found| seconds(found.p95_sojourn.as_ref())),
-        ("lost by aborting", |found| format!("{:.1} %", found.wasted_ratio * 100.0)),
+        ("mean slowdown", slowdown),
+        ("  95th percentile", |found| figure(found.p95_slowdown)),
+        ("mean wait", |found| time(found.mean_wait.as_ref())),
+        ("  95th percentile", |found| time(found.p95_wait.as_ref())),
+        ("mean sojourn", sojourn),
+        ("  95th percentile", |found| time(found.p95_sojourn.as_ref())),
+        ("lost by aborting", |found| percent(found.wasted_ratio)),
     ];
+    let mut row = |title: &str, with: String, without: String| {
+        writeln!(out, "{title:<36} {with:>25} {without:>25}")
+    };
     let cell = |found: Option<&v1beta1::LanePerformance>, figure: Figure| {
         found.map_or_else(|| "-".to_owned(), figure)
     };
-    let (with, without) = (plan.with_lanes.as_ref(), plan.without_lanes.as_ref());
-    writeln!(out, "{:<22} {:>16} {:>16}", "", "WITH LANES", "ONE QUEUE")?;
+    row("", "WITH LANES".to_owned(), "ONE QUEUE".to_owned())?;
     for (title, figure) in rows {
-        writeln!(out, "{title:<22} {:>16} {:>16}", cell(with, figure), cell(without, figure))?;
+        let (with, without) = (plan.with_lanes.as_ref(), plan.without_lanes.as_ref());
+        row(title, cell(with, figure), cell(without, figure))?;
     }
     for (title, at) in
         ["slowdown at 20 % less", "slowdown at 20 % more"].iter().zip(&plan.sensitivities)
     {
-        let figure: Figure = |found| {
-            let remark = if found.stable { "" } else { " and growing" };
-            format!("{:.2}{remark}", found.mean_slowdown)
+        let figure: Figure = |found| match found.stable {
+            true => figure(found.mean_slowdown),
+            false => "does not keep up".to_owned(),
         };
         let (with, without) = (at.with_lanes.as_ref(), at.without_lanes.as_ref());
-        writeln!(out, "{title:<22} {:>16} {:>16}", cell(with, figure), cell(without, figure))?;
+        row(title, cell(with, figure), cell(without, figure))?;
     }
-    Ok(())
-}
-
-/// Every so many of the cutoffs, each with a bar; longer is worse.
-fn write_chart(
-    out: &mut impl Write,
-    plan: &v1beta1::PlanLanesResponse,
-    without: f64,
-) -> Result<(), Failure> {
-    const ROWS: usize = 16;
-    const WIDTH: f64 = 40.0;
-    if plan.cutoffs.is_empty() {
-        return Ok(());
+    let mut above = None;
+    for class in &plan.run_time_classes {
+        let longest = class.max_run_time.as_ref().map(|longest| time(Some(longest)));
+        let jobs = match (&above, &longest) {
+            (None, Some(longest)) => format!("jobs up to {longest}"),
+            (Some(above), Some(longest)) => format!("jobs of {above} to {longest}"),
+            (Some(above), None) => format!("jobs above {above}"),
+            (None, None) => "all jobs".to_owned(),
+        };
+        row(
+            &format!("sojourn of {jobs}"),
+            time(class.mean_sojourn_with_lanes.as_ref()),
+            time(class.mean_sojourn_without_lanes.as_ref()),
+        )?;
+        above = longest;
     }
     writeln!(
         out,
-        "\nSlowdown over the cutoff between two lanes, by formula (one queue: {without:.1}, simulated)"
+        "Medians of {} streams of {} jobs; in brackets, what nine of ten streams lie within.",
+        plan.stream_count, plan.stream_job_count,
     )?;
-    let step = plan.cutoffs.len().div_ceil(ROWS);
-    let most = plan.cutoffs.iter().map(|point| point.mean_slowdown).fold(1.0, f64::max);
-    let least = plan.cutoffs.iter().map(|point| point.mean_slowdown).fold(most, f64::min);
-    for (place, point) in plan.cutoffs.iter().enumerate() {
-        if place % step != 0 && point.mean_slowdown > least {
-            continue;
-        }
-        let share = point.mean_slowdown.ln() / most.ln().max(f64::MIN_POSITIVE);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 40")]
-        let bar = "█".repeat((share * WIDTH).round().max(1.0) as usize);
-        let cutoff = seconds(point.cutoff.as_ref());
-        let express = point.express_worker_count;
-        writeln!(out, "{cutoff:>14}  {express:>4} express  {bar} {:.1}", point.mean_slowdown)?;
-    }
-    writeln!(out, "(bars on a logarithmic scale)")?;
     Ok(())
 }
 
-fn seconds(time: Option<&prost_types::Duration>) -> String {
+fn within(figure: &str, range: Option<(String, String)>) -> String {
+    match range {
+        Some((low, high)) => format!("{figure} ({low} to {high})"),
+        None => figure.to_owned(),
+    }
+}
+
+/// Cutoffs between two lanes, each with a bar: the longer, the worse.
+fn write_chart(out: &mut impl Write, plan: &v1beta1::PlanLanesResponse) -> Result<(), Failure> {
+    const WIDTH: f64 = 30.0;
+    let slowdowns = || plan.cutoffs.iter().filter_map(|cutoff| cutoff.mean_slowdown);
+    let queue = plan.without_lanes.as_ref().map_or(1.0, |found| found.mean_slowdown);
+    let most = slowdowns().fold(queue, f64::max);
+    let bar = |slowdown: f64| {
+        let share = slowdown.ln() / most.ln().max(f64::MIN_POSITIVE);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 30")]
+        let bar = "█".repeat((share * WIDTH).round().max(1.0) as usize);
+        format!("{bar} {}", figure(slowdown))
+    };
+    writeln!(out, "\nTwo lanes, by their cutoff (the bars have a logarithmic scale)")?;
+    writeln!(out, "{:>12} {:>8} {:>14}  MEAN SLOWDOWN", "CUTOFF", "EXPRESS", "MEAN SOJOURN")?;
+    for cutoff in &plan.cutoffs {
+        let at = time(cutoff.cutoff.as_ref());
+        let express = cutoff.express_worker_count;
+        match cutoff.mean_slowdown {
+            Some(slowdown) => {
+                let sojourn = time(cutoff.mean_sojourn.as_ref());
+                let remark = match cutoff.stable_with_more_arrivals {
+                    true => "",
+                    false => ", does not keep up with 20 % more",
+                };
+                writeln!(out, "{at:>12} {express:>8} {sojourn:>14}  {}{remark}", bar(slowdown))?;
+            }
+            None => writeln!(out, "{at:>12} {express:>8} {:>14}  does not keep up", "-")?,
+        }
+    }
+    let sojourn = plan.without_lanes.as_ref().and_then(|found| found.mean_sojourn.as_ref());
+    writeln!(out, "{:>12} {:>8} {:>14}  {}", "one queue", "-", time(sojourn), bar(queue))?;
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn time(time: Option<&prost_types::Duration>) -> String {
     let time = time.copied().unwrap_or_default();
-    format!("{}.{:06} s", time.seconds, time.nanos / 1_000)
+    span(time.seconds as f64 + f64::from(time.nanos) / 1e9)
 }

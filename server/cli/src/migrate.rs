@@ -246,7 +246,7 @@ struct Plan {
     cutover_time: String,
     path: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    longest_gap: Option<String>,
+    max_gap_bound: Option<String>,
     advice: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     indexes: Vec<String>,
@@ -311,7 +311,7 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Failure> {
             Path::SameOrder => "SAME_ORDER",
             Path::NewPlaces => "NEW_PLACES",
         },
-        longest_gap: migration.longest_gap().map(|gap| gap.to_string()),
+        max_gap_bound: migration.longest_gap().map(|gap| gap.to_string()),
         advice: migration.advice(),
         indexes: indexes.iter().flat_map(|index: &Index| index.create_statements.clone()).collect(),
         steps: steps.into_iter().map(StepRow::from).collect(),
@@ -408,7 +408,7 @@ impl Plan {
     fn write_lines(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "cutover      {}", self.cutover_time)?;
         writeln!(out, "path         {}", self.path)?;
-        match &self.longest_gap {
+        match &self.max_gap_bound {
             Some(gap) => writeln!(out, "longest gap  {gap}, for any ID")?,
             None => writeln!(out, "longest gap  not bounded: exclusions may skip runs")?,
         }

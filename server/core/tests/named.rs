@@ -144,7 +144,7 @@ fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
     let before = GroupPart { first_job_index: -1, ..whole("a", &a) };
     assert_eq!(refuse(before), is(Reason::OutOfRange, "first_job_index"));
     let large = [Bytes::from(vec![0; (256 << 10) + 1])];
-    assert_eq!(refuse(whole("a", &large)), is(Reason::OutOfRange, "payloads[0]"));
+    assert_eq!(refuse(whole("a", &large)), is(Reason::OutOfRange, "jobs[0].payload"));
     let few = Some(Commit { job_count: 3, ..commit(&a) });
     assert_eq!(
         refuse(GroupPart { commit: few, ..whole("a", &a) }),
@@ -172,12 +172,9 @@ fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
         let part = with_commit(Commit { first_receipt, ..commit(&a) }, &a);
         assert_eq!(refuse(part), is(Reason::OutOfRange, "commit.first_receipt.lease_duration"));
     }
-    assert_eq!(refuse(whole("a", &jobs("a", 5))), is(Reason::OutOfRange, "payloads"));
-    assert_eq!(
-        refuse(whole("a", &[Bytes::from(vec![0; 201])])),
-        is(Reason::OutOfRange, "payloads")
-    );
-    assert_eq!(refuse(whole("a", &jobs("a", 4))), is(Reason::LimitReached, "payloads"));
+    assert_eq!(refuse(whole("a", &jobs("a", 5))), is(Reason::OutOfRange, "jobs"));
+    assert_eq!(refuse(whole("a", &[Bytes::from(vec![0; 201])])), is(Reason::OutOfRange, "jobs"));
+    assert_eq!(refuse(whole("a", &jobs("a", 4))), is(Reason::LimitReached, "jobs"));
 
     machine.submit(0, &[whole("a", &a)], BytesLeft::ALL).unwrap();
     machine.submit(0, &[whole("a", &a)], BytesLeft::ALL).unwrap();

@@ -72,10 +72,10 @@ fn main() -> Result<(), Rejection> {
     #[expect(clippy::cast_precision_loss, reason = "few")]
     let rate = |seconds: f64| SIMULATED as f64 / seconds;
     let begun = Instant::now();
-    black_box(simulate_queue(&work, 4));
+    black_box(simulate_queue(&work, 4, &[]));
     println!("jobs simulated a second, one queue\t{:.0}", rate(begun.elapsed().as_secs_f64()));
     let begun = Instant::now();
-    black_box(simulate_lanes(&work, &lanes));
+    black_box(simulate_lanes(&work, &lanes, &[]));
     println!("jobs simulated a second, two lanes\t{:.0}", rate(begun.elapsed().as_secs_f64()));
 
     let mut generator = Generator::new(1);

@@ -6,6 +6,7 @@ use offbeat::proto::{
     JobSettlements, LeasedJobs, NamedSpreadSpec, OpenSpreadRequest, PullJobsRequest,
     PullJobsResponse, SettleAction, SettleJobsRequest, SettleOutcome, SettleResult,
     SpreadDescription, SpreadLimits, SpreadOrder, SubmitGroupsRequest, SubmitGroupsResponse,
+    SubmittedJob,
 };
 use sha2::{Digest as _, Sha256};
 use tonic::transport::Channel;
@@ -50,7 +51,8 @@ pub fn group(id: &str, count: usize) -> GroupPart {
     let job_count = count.try_into().unwrap();
     let commit =
         GroupCommit { job_count, sha256: hash.finalize().to_vec().into(), ..Default::default() };
-    GroupPart { group_id: id.into(), payloads, commit: Some(commit), ..GroupPart::default() }
+    let jobs = payloads.into_iter().map(|payload| SubmittedJob { payload }).collect();
+    GroupPart { group_id: id.into(), jobs, commit: Some(commit), ..GroupPart::default() }
 }
 
 pub async fn submit(

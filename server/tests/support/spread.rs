@@ -105,7 +105,7 @@ pub async fn converse(
                 let _ = sender.send(asked(Asked::Input(dispatcher.answer(&demand))));
             }
             Answer::Turns(turns) => {
-                assert_eq!(turns.first_sequence, sequence);
+                assert_eq!(turns.first_turn_index, sequence);
                 assert!((1..=4_096).contains(&turns.group_indexes.len()));
                 sequence += i64::try_from(turns.group_indexes.len()).unwrap();
                 visit(turns);

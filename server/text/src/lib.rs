@@ -1,4 +1,5 @@
-//! What people write: on the command line, on standard input, and in schedules files.
+//! What people write: on the command line, on standard input, and in schedules files. And
+//! [`figures`] as they read them.
 //!
 //! Each `parse_…` function reads one text and answers with a type of `offbeat-core`, or with a message
 //! that says what is allowed. [`schedules::parse`] reads a whole file of named schedules.
@@ -6,6 +7,7 @@
 
 mod cycles;
 mod exclusions;
+pub mod figures;
 mod instants;
 mod lines;
 mod run_times;

@@ -383,7 +383,7 @@ def migration_case(old, new, cutover, texts, path, advice, longest, gap=None):
         "cutoverTime": at_millis(cutover),
         "path": f"MIGRATION_PATH_{path}",
         "advice": advice,
-        "longestGap": duration(longest),
+        "maxGapBound": duration(longest),
         "ids": ids,
     }
     return {"method": "PlanMigration", "request": request, "response": response}

@@ -360,7 +360,7 @@ def migration_case(old, new, at, path, advice, longest, gap=0):
     }
     if longest is not None:
         assert max(gaps) <= longest
-        response["longestGap"] = duration(longest)
+        response["maxGapBound"] = duration(longest)
     return {
         "method": "PlanMigration",
         "request": {

@@ -181,7 +181,7 @@ final class Answers
             cutoverTime: Times::fromTimestamp($message->getCutoverTime()),
             path: MigrationPath::fromMessage($message->getPath()),
             advice: $message->getAdvice(),
-            longestGap: Times::fromOptional($message->getLongestGap()),
+            maxGapBound: Times::fromOptional($message->getMaxGapBound()),
             ids: $ids,
             steps: array_map($step, iterator_to_array($message->getSteps(), false)),
             indexes: array_map(self::index(...), $indexes),

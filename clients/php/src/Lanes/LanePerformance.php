@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1beta1;
 
-/** How jobs fare, simulated. */
+/** How jobs fare, simulated: medians of the streams of jobs. */
 final class LanePerformance implements \JsonSerializable
 {
     use JsonAnswer;
@@ -21,6 +21,8 @@ final class LanePerformance implements \JsonSerializable
      * @param DateInterval $meanSojourn from the arrival to the end
      * @param float $wastedRatio of the time that workers spend, the share that is lost by aborting
      * @param bool $stable whether the workers keep up; if not, all other figures are worth nothing
+     * @param FigureRange $meanSlowdownRange the mean slowdown, from stream to stream
+     * @param DurationRange $meanSojournRange the mean sojourn, from stream to stream
      */
     public function __construct(
         public readonly float $meanSlowdown,
@@ -31,6 +33,8 @@ final class LanePerformance implements \JsonSerializable
         public readonly DateInterval $p95Sojourn,
         public readonly float $wastedRatio,
         public readonly bool $stable,
+        public readonly FigureRange $meanSlowdownRange,
+        public readonly DurationRange $meanSojournRange,
     ) {
     }
 
@@ -52,6 +56,8 @@ final class LanePerformance implements \JsonSerializable
             p95Sojourn: Times::fromDuration($message->getP95Sojourn()),
             wastedRatio: $message->getWastedRatio(),
             stable: $message->getStable(),
+            meanSlowdownRange: FigureRange::fromMessage($message->getMeanSlowdownRange()),
+            meanSojournRange: DurationRange::fromMessage($message->getMeanSojournRange()),
         );
     }
 }

@@ -9,22 +9,37 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1beta1;
 
-/** Lanes, or that there should be none; and what either does. */
+/**
+ * Lanes, or that there should be none; and what either does. Everything that is compared runs the same
+ * streams of jobs, which arrive independently of one another. Figures are medians of the streams.
+ */
 final class LanePlan implements \JsonSerializable
 {
     use JsonAnswer;
 
     /**
-     * @param ?LaneSet $laneSet the best lanes that were found, also with LaneVerdict::NoLanes, to be
-     *     compared; null if none keep up with the arrivals
+     * @param LaneVerdict $verdict Lanes, if it is certain that they lower the mean slowdown by a
+     *     twentieth at least, and the mean slowdown times the fourth root of the mean sojourn, and are
+     *     stable with a fifth more arrivals, if one queue then fills less than 90 % of the workers' time
+     * @param ?LaneSet $laneSet the best lanes that were found, with other verdicts too, to be compared;
+     *     null if none keep up with the arrivals. They have the least mean slowdown times the fourth
+     *     root of the mean sojourn, so that short jobs come first, but not at any price for long ones
      * @param ?LanePerformance $withLanes what they do
      * @param LanePerformance $withoutLanes what one queue for all workers does, with the same jobs
      * @param list<LaneSensitivity> $sensitivities the same for 20 % fewer and 20 % more arrivals
-     * @param list<CutoffSlowdown> $cutoffs what slowdown each express timeout has, with the best split
-     *     of the workers between two lanes: by formula, not simulated
+     * @param list<CutoffFigures> $cutoffs cutoffs between two lanes, rising, each with its best split of
+     *     the workers
      * @param DateInterval $slowdownFloor the lower bound on run times that slowdown was computed with
      * @param float $utilization the share of the workers' time that the run times fill
-     * @param int $simulatedJobCount for each figure
+     * @param int $streamCount streams of jobs that were simulated with these lanes, and with one queue
+     * @param int $streamJobCount jobs of each stream
+     * @param ?RatioInterval $slowdownRatio the mean slowdown with lanes over that without; null without
+     *     a lane set
+     * @param ?RatioInterval $sojournRatio the mean sojourn with lanes over that without; null without a
+     *     lane set
+     * @param list<RunTimeClass> $runTimeClasses jobs by the lane that their run time ends in: who waits
+     *     less, and who more
+     * @param list<string> $messages the verdict and what speaks against the lanes, one sentence each
      */
     public function __construct(
         public readonly LaneVerdict $verdict,
@@ -36,7 +51,12 @@ final class LanePlan implements \JsonSerializable
         public readonly DateInterval $slowdownFloor,
         public readonly DateInterval $meanRunTime,
         public readonly float $utilization,
-        public readonly int $simulatedJobCount,
+        public readonly int $streamCount,
+        public readonly int $streamJobCount,
+        public readonly ?RatioInterval $slowdownRatio,
+        public readonly ?RatioInterval $sojournRatio,
+        public readonly array $runTimeClasses,
+        public readonly array $messages,
     ) {
     }
 
@@ -45,6 +65,7 @@ final class LanePlan implements \JsonSerializable
     {
         $laneSet = $message->getLaneSet();
         $sensitivities = iterator_to_array($message->getSensitivities(), false);
+        $classes = iterator_to_array($message->getRunTimeClasses(), false);
 
         return new self(
             verdict: LaneVerdict::fromMessage($message->getVerdict()),
@@ -52,11 +73,16 @@ final class LanePlan implements \JsonSerializable
             withLanes: LanePerformance::fromOptional($message->getWithLanes()),
             withoutLanes: LanePerformance::fromMessage($message->getWithoutLanes()),
             sensitivities: array_map(LaneSensitivity::fromMessage(...), $sensitivities),
-            cutoffs: array_map(CutoffSlowdown::fromMessage(...), iterator_to_array($message->getCutoffs(), false)),
+            cutoffs: array_map(CutoffFigures::fromMessage(...), iterator_to_array($message->getCutoffs(), false)),
             slowdownFloor: Times::fromDuration($message->getSlowdownFloor()),
             meanRunTime: Times::fromDuration($message->getMeanRunTime()),
             utilization: $message->getUtilization(),
-            simulatedJobCount: $message->getSimulatedJobCount(),
+            streamCount: $message->getStreamCount(),
+            streamJobCount: $message->getStreamJobCount(),
+            slowdownRatio: RatioInterval::fromOptional($message->getSlowdownRatio()),
+            sojournRatio: RatioInterval::fromOptional($message->getSojournRatio()),
+            runTimeClasses: array_map(RunTimeClass::fromMessage(...), $classes),
+            messages: iterator_to_array($message->getMessages(), false),
         );
     }
 }

@@ -15,12 +15,19 @@ enum LaneVerdict: string
     /** Lanes make it no better, or worse: one queue for all workers. */
     case NoLanes = 'no_lanes';
 
+    /**
+     * Not known: the simulated streams of jobs differ too much, because a few long jobs decide. Lanes
+     * may help much, or not at all.
+     */
+    case Undecided = 'undecided';
+
     /** @internal */
     public static function fromMessage(int $number): self
     {
         return match ($number) {
             V1beta1\LaneVerdict::LANE_VERDICT_LANES => self::Lanes,
             V1beta1\LaneVerdict::LANE_VERDICT_NO_LANES => self::NoLanes,
+            V1beta1\LaneVerdict::LANE_VERDICT_UNDECIDED => self::Undecided,
         };
     }
 }

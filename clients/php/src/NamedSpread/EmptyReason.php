@@ -19,7 +19,7 @@ enum EmptyReason: string
     case LeasesAtLimit = 'leases_at_limit';
 
     /** The spread is closed and holds no job: asking again does not help. */
-    case Ended = 'ended';
+    case SpreadClosed = 'spread_closed';
 
     /** @internal Null where jobs were leased. */
     public static function fromMessage(int $number): ?self
@@ -29,7 +29,7 @@ enum EmptyReason: string
             V1\EmptyReason::EMPTY_REASON_NO_READY_JOB => self::NoReadyJob,
             V1\EmptyReason::EMPTY_REASON_CONSUMER_AT_LIMIT => self::ConsumerAtLimit,
             V1\EmptyReason::EMPTY_REASON_LEASES_AT_LIMIT => self::LeasesAtLimit,
-            V1\EmptyReason::EMPTY_REASON_ENDED => self::Ended,
+            V1\EmptyReason::EMPTY_REASON_SPREAD_CLOSED => self::SpreadClosed,
         };
     }
 }

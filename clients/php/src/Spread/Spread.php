@@ -129,7 +129,7 @@ final class Spread implements \IteratorAggregate
     /** @return \Generator<int, SpreadTurn> */
     private function turns(V1\SpreadTurns $turns): \Generator
     {
-        $first = (int) $turns->getFirstSequence();
+        $first = (int) $turns->getFirstTurnIndex();
         if ($first + count($turns->getGroupIndexes()) > $this->token->begin) {
             $this->turns = $turns;
         }

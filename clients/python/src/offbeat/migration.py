@@ -166,7 +166,7 @@ class MigrationPlan(Generic[IdT_co]):
     advice: str
     #: No ID whatever waits longer than this from its last old to its first new run; ``None``
     #: with exclusions, which may skip any run.
-    longest_gap: timedelta | None
+    max_gap_bound: timedelta | None
     #: The IDs of the question; ``None`` if it had none.
     ids: MigratedIds[IdT_co] | None
     #: What to enqueue around the cutover; only if a column was named.
@@ -224,7 +224,7 @@ def _plan(message: pb.PlanMigrationResponse, ids: MigratedIds[IdT] | None) -> Mi
         cutover_time=from_timestamp(message.cutover_time),
         path=MigrationPath(message.path),
         advice=message.advice,
-        longest_gap=from_optional_duration(message, "longest_gap"),
+        max_gap_bound=from_optional_duration(message, "max_gap_bound"),
         ids=ids,
         steps=tuple(
             MigrationStep(

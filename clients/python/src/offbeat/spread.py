@@ -196,7 +196,7 @@ class SpreadPlace:
         resume = pb.SpreadResume(
             resume_token=turns.resume_token, taken_group_indexes=turns.group_indexes[:taken]
         )
-        sequence = turns.first_sequence + taken
+        sequence = turns.first_turn_index + taken
         return SpreadPlace(pb.SpreadRequest(resume=resume), self.sized, sequence)
 
 
@@ -243,7 +243,7 @@ class Dispatcher(Generic[J]):
 
     def turns(self, message: pb.SpreadTurns) -> Iterator[SpreadTurn[J]]:
         """Give each turn its job; drop those that were taken before."""
-        indexes, first = message.group_indexes, message.first_sequence
+        indexes, first = message.group_indexes, message.first_turn_index
         if first + len(indexes) > self.start.sequence:
             self._message = message
         for taken, index in enumerate(indexes, 1):

@@ -40,36 +40,93 @@ module Offbeat
     end
   end
 
-  # A plan. `verdict` is :lanes, or :no_lanes where lanes make it no better: use one queue for all workers then.
-  # `lane_set` has the best lanes that were found, with :no_lanes too, for comparison; nil if none can keep up
-  # with the arrivals. The other calls take it as it is. Spans are in seconds.
+  # A plan. Everything that is compared runs the same streams of jobs, which arrive independently of one another. Figures
+  # are medians of the streams. Spans are in seconds.
+  #
+  # verdict:: :lanes, if it is certain that they lower the mean slowdown by a twentieth at least, and the mean slowdown
+  #           times the fourth root of the mean sojourn, and are stable with a fifth more arrivals, if one queue then
+  #           fills less than 90 % of the workers' time. :no_lanes where lanes make it no better: use one queue for all
+  #           workers then. :undecided where the streams differ too much, because a few long jobs decide: lanes may help
+  #           much, or not at all.
+  # lane_set:: the best lanes that were found, with other verdicts too, for comparison: those with the least mean slowdown
+  #            times the fourth root of the mean sojourn, so that short jobs come first, but not at any price for long
+  #            ones. nil if none can keep up with the arrivals. The other calls take it as it is.
+  # cutoffs:: cutoffs between two lanes, rising.
+  # stream_count:: streams that were simulated with these lanes, and with one queue; of stream_job_count jobs each.
+  # slowdown_ratio, sojourn_ratio:: the mean slowdown, and the mean sojourn, with lanes over that without; nil without a
+  #                                 lane_set.
+  # run_time_classes:: jobs by the lane that their run time ends in: who waits less, and who more.
+  # messages:: the verdict and what speaks against the lanes, one sentence each.
   LanePlan = Value.define(:verdict, :lane_set, :with_lanes, :without_lanes, :sensitivities, :cutoffs,
-                          :slowdown_floor, :mean_run_time, :utilization, :simulated_job_count) do
+                          :slowdown_floor, :mean_run_time, :utilization, :stream_count, :stream_job_count,
+                          :slowdown_ratio, :sojourn_ratio, :run_time_classes, :messages) do
     def self.of(message)
+      plain = %i[utilization stream_count stream_job_count].to_h { |name| [name, message[name.to_s]] }
       new(verdict: Fields.symbol(message.verdict, "LANE_VERDICT_"),
           lane_set: message.lane_set && LaneSet.of(message.lane_set),
           with_lanes: LanePerformance.of(message.with_lanes), without_lanes: LanePerformance.of(message.without_lanes),
           sensitivities: message.sensitivities.map { |sensitivity| LaneSensitivity.of(sensitivity) },
-          cutoffs: message.cutoffs.map { |cutoff| CutoffSlowdown.of(cutoff) },
+          cutoffs: message.cutoffs.map { |cutoff| CutoffFigures.of(cutoff) },
           slowdown_floor: Times.from_optional(message.slowdown_floor),
           mean_run_time: Times.from_optional(message.mean_run_time),
-          utilization: message.utilization, simulated_job_count: message.simulated_job_count)
+          slowdown_ratio: RatioInterval.of(message.slowdown_ratio),
+          sojourn_ratio: RatioInterval.of(message.sojourn_ratio),
+          run_time_classes: message.run_time_classes.map { |jobs| RunTimeClass.of(jobs) },
+          messages: message.messages.to_a, **plain)
     end
   end
 
-  # Performance of lanes or of one queue, simulated: bounded slowdown, max(1, sojourn / max(run time, floor)); waits, from
-  # arrival to first start; sojourns, from arrival to end; and the share of the time spent on jobs that is lost because
-  # attempts are aborted. If it is not stable, the workers do not keep up with the arrivals, and the other figures mean
+  # A ratio of figures with the same streams of jobs: their geometric mean, and the ends of its 95 % interval.
+  RatioInterval = Value.define(:estimate, :low, :high) do
+    def self.of(message)
+      message && new(estimate: message.estimate, low: message.low, high: message.high)
+    end
+  end
+
+  # What a figure of nine of ten streams of jobs lies within.
+  FigureRange = Value.define(:low, :high) do
+    def self.of(message)
+      message && new(low: message.low, high: message.high)
+    end
+  end
+
+  # What a span of nine of ten streams of jobs lies within, in seconds.
+  DurationRange = Value.define(:low, :high) do
+    def self.of(message)
+      message && new(low: Times.from_optional(message.low), high: Times.from_optional(message.high))
+    end
+  end
+
+  # Jobs of about one length, and how they fare, with lanes and with one queue. max_run_time is the longest run time, nil
+  # in the last class; job_ratio the share of all jobs, 0 to 1; sample_count says how many of the run times of the
+  # question are in this class, nil unless these were samples. Waits are from arrival to first start, sojourns from
+  # arrival to end: means, and of these medians of the streams.
+  RunTimeClass = Value.define(:max_run_time, :job_ratio, :sample_count, :mean_wait_with_lanes, :mean_wait_without_lanes,
+                              :mean_sojourn_with_lanes, :mean_sojourn_without_lanes) do
+    def self.of(message)
+      spans = %i[max_run_time mean_wait_with_lanes mean_wait_without_lanes
+                 mean_sojourn_with_lanes mean_sojourn_without_lanes]
+      new(**spans.to_h { |name| [name, Times.from_optional(message[name.to_s])] },
+          job_ratio: message.job_ratio, sample_count: message.has_sample_count? ? message.sample_count : nil)
+    end
+  end
+
+  # Performance of lanes or of one queue, simulated: medians of the streams of jobs. Bounded slowdown,
+  # max(1, sojourn / max(run time, floor)); waits, from arrival to first start; sojourns, from arrival to end; and the
+  # share of the time spent on jobs that is lost because attempts are aborted. The ranges say how the means differ from
+  # stream to stream. If it is not stable, the workers do not keep up with the arrivals, and the other figures mean
   # nothing.
   LanePerformance = Value.define(:mean_slowdown, :p95_slowdown, :mean_wait, :p95_wait, :mean_sojourn, :p95_sojourn,
-                                 :wasted_ratio, :stable) do
+                                 :wasted_ratio, :stable, :mean_slowdown_range, :mean_sojourn_range) do
     def self.of(message)
       return unless message
 
       spans = %i[mean_wait p95_wait mean_sojourn p95_sojourn]
       new(**spans.to_h { |name| [name, Times.from_optional(message[name.to_s])] },
           mean_slowdown: message.mean_slowdown, p95_slowdown: message.p95_slowdown,
-          wasted_ratio: message.wasted_ratio, stable: message.stable)
+          wasted_ratio: message.wasted_ratio, stable: message.stable,
+          mean_slowdown_range: FigureRange.of(message.mean_slowdown_range),
+          mean_sojourn_range: DurationRange.of(message.mean_sojourn_range))
     end
   end
 
@@ -82,11 +139,17 @@ module Offbeat
     end
   end
 
-  # The slowdown of a cutoff between two lanes, in seconds: by formula, not simulated.
-  CutoffSlowdown = Value.define(:cutoff, :express_worker_count, :mean_slowdown) do
+  # A cutoff between two lanes (the attempt timeout of the express lane, in seconds) with the split of the workers that is
+  # best by formula. The mean slowdown and the mean sojourn are those of four streams of jobs; nil if it is not stable:
+  # the workers do not keep up with the arrivals. stable_with_more_arrivals: they also keep up with a fifth more, or one
+  # queue would then fill 90 % of their time. Lanes that do not are not planned.
+  CutoffFigures = Value.define(:cutoff, :express_worker_count, :mean_slowdown, :mean_sojourn, :stable,
+                               :stable_with_more_arrivals) do
     def self.of(message)
       new(cutoff: Times.from_optional(message.cutoff), express_worker_count: message.express_worker_count,
-          mean_slowdown: message.mean_slowdown)
+          mean_slowdown: message.has_mean_slowdown? ? message.mean_slowdown : nil,
+          mean_sojourn: Times.from_optional(message.mean_sojourn), stable: message.stable,
+          stable_with_more_arrivals: message.stable_with_more_arrivals)
     end
   end
 end

@@ -5,17 +5,17 @@ module Offbeat
   # from it on; new runs that come too soon after the last old one are left out. Spans are in seconds.
   #
   # `path` says what moves: :unchanged, :same_times (nobody), :same_order (each ID keeps its share of the
-  # cycle) or :new_places; `advice` is a cheaper way, or nil. No ID waits longer than `longest_gap`
+  # cycle) or :new_places; `advice` is a cheaper way, or nil. No ID waits longer than `max_gap_bound`
   # between its runs; nil with exclusions, which may skip any run. `ids` are the {MigratedIds} that were asked
   # about, if any were; `steps` say the plan in SQL, if a column was named.
-  MigrationPlan = Value.define(:old_fingerprint, :new_fingerprint, :cutover_time, :path, :advice, :longest_gap, :ids,
+  MigrationPlan = Value.define(:old_fingerprint, :new_fingerprint, :cutover_time, :path, :advice, :max_gap_bound, :ids,
                                :steps, :sql_indexes) do
     def self.of(message, ids, sql_target)
       indexes = message.sql_indexes.map { |index| SqlIndex.of(index) }
       new(old_fingerprint: message.old_identity.fingerprint, new_fingerprint: message.new_identity.fingerprint,
           cutover_time: Times.from_timestamp(message.cutover_time),
           path: Fields.symbol(message.path, "MIGRATION_PATH_"), advice: Fields.name_or_nil(message.advice),
-          longest_gap: Times.from_optional(message.longest_gap), ids: ids,
+          max_gap_bound: Times.from_optional(message.max_gap_bound), ids: ids,
           steps: message.steps.map { |step| MigrationStep.of(step, indexes, sql_target) }, sql_indexes: indexes)
     end
 

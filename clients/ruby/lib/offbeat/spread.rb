@@ -71,7 +71,7 @@ module Offbeat
     def after(turns, taken)
       resume = V1::SpreadResume.new(resume_token: turns.resume_token,
                                     taken_group_indexes: turns.group_indexes.to_a.first(taken))
-      SpreadStart.new(V1::SpreadRequest.new(resume: resume), sized: @sized, sequence: turns.first_sequence + taken)
+      SpreadStart.new(V1::SpreadRequest.new(resume: resume), sized: @sized, sequence: turns.first_turn_index + taken)
     end
 
     def to_token
@@ -168,7 +168,7 @@ module Offbeat
     end
 
     def deal(turns)
-      indexes, first = turns.group_indexes.to_a, turns.first_sequence
+      indexes, first = turns.group_indexes.to_a, turns.first_turn_index
       @turns = turns if first + indexes.size > @start.sequence
       indexes.each.with_index do |index, place|
         turn = turn(first + place, index)

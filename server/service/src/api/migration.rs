@@ -79,7 +79,7 @@ fn decide(
         cutover_time: Some(convert::timestamp(cutover)),
         path: path(migration.path()).into(),
         advice: migration.advice(),
-        longest_gap: migration.longest_gap().map(convert::duration),
+        max_gap_bound: migration.longest_gap().map(convert::duration),
         ids,
         steps: steps.into_iter().map(step).collect(),
         sql_indexes: indexes.iter().map(|index: &Index| convert::sql_index(index)).collect(),

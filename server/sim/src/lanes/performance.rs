@@ -3,7 +3,7 @@
 use crate::distribution::real;
 
 /// How the jobs of a simulation fared. Times are in microseconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Performance {
     /// Bounded slowdown, max(1, sojourn / max(run time, floor)): the mean.
     pub mean_slowdown: f64,
@@ -22,39 +22,78 @@ pub struct Performance {
     /// Jobs that reached the timeout of the last lane. They count above in nothing else but
     /// the waste.
     pub failed: u64,
+    /// The same of jobs by their length: one class more than there are bounds between classes.
+    pub classes: Vec<ClassPerformance>,
+}
+
+/// How jobs of about one length fared. Means, in microseconds; 0 if there were none.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ClassPerformance {
+    /// How many there were.
+    pub jobs: u64,
+    /// From the arrival to the first start.
+    pub mean_wait: f64,
+    /// From the arrival to the end.
+    pub mean_sojourn: f64,
+}
+
+/// Sums over jobs of about one length.
+#[derive(Debug, Clone, Copy, Default)]
+struct ClassSums {
+    jobs: u64,
+    wait: u128,
+    sojourn: u128,
 }
 
 /// Counts jobs.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct Tally<'a> {
     floor: u64,
+    /// The longest run time of each class but the last.
+    bounds: &'a [u64],
+    classes: Vec<ClassSums>,
     waits: Vec<u64>,
     sojourns: Vec<u64>,
     slowdowns: Vec<f64>,
 }
 
-impl Tally {
-    pub(super) fn new(floor: u64, jobs: usize) -> Self {
-        let (waits, sojourns) = (Vec::with_capacity(jobs), Vec::with_capacity(jobs));
-        Self { floor: floor.max(1), waits, sojourns, slowdowns: Vec::with_capacity(jobs) }
+impl<'a> Tally<'a> {
+    pub(super) fn new(floor: u64, jobs: usize, bounds: &'a [u64]) -> Self {
+        Self {
+            floor: floor.max(1),
+            bounds,
+            classes: vec![ClassSums::default(); bounds.len() + 1],
+            waits: Vec::with_capacity(jobs),
+            sojourns: Vec::with_capacity(jobs),
+            slowdowns: Vec::with_capacity(jobs),
+        }
     }
 
     #[inline]
     pub(super) fn add(&mut self, arrival: u64, start: u64, end: u64, run_time: u64) {
-        let sojourn = end - arrival;
-        self.waits.push(start - arrival);
+        let (wait, sojourn) = (start - arrival, end - arrival);
+        let class = self.bounds.iter().take_while(|bound| **bound < run_time).count();
+        if let Some(sums) = self.classes.get_mut(class) {
+            sums.jobs += 1;
+            sums.wait += u128::from(wait);
+            sums.sojourn += u128::from(sojourn);
+        }
+        self.waits.push(wait);
         self.sojourns.push(sojourn);
         self.slowdowns.push((real(sojourn) / real(run_time.max(self.floor))).max(1.0));
     }
 
     pub(super) fn performance(mut self, worked: u64, wasted: u64, failed: u64) -> Performance {
-        let mean = |values: &[u64]| {
-            let sum: u128 = values.iter().copied().map(u128::from).sum();
-            #[expect(clippy::cast_precision_loss, reason = "a mean")]
-            let sum = sum as f64;
-            sum / real(values.len().max(1) as u64)
+        #[expect(clippy::cast_precision_loss, reason = "a mean")]
+        let mean = |sum: u128, jobs: u64| sum as f64 / real(jobs.max(1));
+        let class = |sums: &ClassSums| ClassPerformance {
+            jobs: sums.jobs,
+            mean_wait: mean(sums.wait, sums.jobs),
+            mean_sojourn: mean(sums.sojourn, sums.jobs),
         };
-        let (mean_wait, mean_sojourn) = (mean(&self.waits), mean(&self.sojourns));
+        let jobs = self.classes.iter().map(|sums| sums.jobs).sum();
+        let mean_wait = mean(self.classes.iter().map(|sums| sums.wait).sum(), jobs);
+        let mean_sojourn = mean(self.classes.iter().map(|sums| sums.sojourn).sum(), jobs);
         let mean_slowdown =
             self.slowdowns.iter().sum::<f64>() / real(self.slowdowns.len().max(1) as u64);
         Performance {
@@ -66,6 +105,7 @@ impl Tally {
             p95_sojourn: p95(&mut self.sojourns, Ord::cmp).unwrap_or_default(),
             wasted_ratio: real(wasted) / real(worked.max(1)),
             failed,
+            classes: self.classes.iter().map(class).collect(),
         }
     }
 }

@@ -1,21 +1,34 @@
-//! Which lanes to have, if any: by formula first, then simulated.
+//! Which lanes to have, if any.
 
 use offbeat_core::lanes::{LaneSet, LaneSetSpec, LaneSpec, OnTimeout};
 use offbeat_core::limits::{DEFAULT_PLAN_LANES, LANE_TIMEOUT_MILLIS, PLAN_LANES, PLAN_WORKERS};
 use offbeat_core::{Reason, Rejection, Span};
 
-use super::performance::Performance;
 use super::search::{Candidate, Search};
-use super::simulate::{Work, simulate_lanes, simulate_queue};
+use super::selection::{COMPARED, Selection, Tried, select};
 use super::tags::Tags;
-use crate::distribution::{Distribution, real};
+use super::trial::{
+    Ratio, STREAM_JOBS, Streams, Summary, Trial, cost, mean_slowdown, mean_sojourn,
+};
+use crate::distribution::Distribution;
 
-/// Jobs that candidates are compared with, and that the answer is computed from.
-const SCREENED_JOBS: usize = 60_000;
-const JOBS: usize = 400_000;
+/// Streams that the verdict may take, and those of the rates below and above.
+const MOST: usize = 40;
+const SENSED: usize = 4;
 
-/// Lanes must be better than one queue by this much, or they are not worth their while.
+/// The rates below and above.
+const LESS: f64 = 0.8;
+const MORE: f64 = 1.2;
+
+/// Where a fifth more jobs would fill the workers to this part, one queue is no better off: jobs
+/// would wait without end with either.
+const FULL: f64 = 0.9;
+
+/// Lanes must lower the slowdown to this part, or they are not worth their while.
 const WORTH_WHILE: f64 = 0.95;
+
+/// Where it is not certain that they do, and they lower it to this part at the most, it is no matter.
+const LITTLE: f64 = 0.8;
 
 /// Rates of arrival, per second.
 const RATES: core::ops::RangeInclusive<f64> = 1e-6..=1e6;
@@ -50,47 +63,81 @@ pub struct PlannedLane {
     pub timeout: Option<Span>,
 }
 
-/// How jobs fare with lanes and without, and whether workers keep up with them.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How jobs fare at a rate of arrival.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Sensitivity {
     /// Jobs per second.
     pub arrival_rate: f64,
     /// With lanes, if there are any.
-    pub with_lanes: Option<(Performance, bool)>,
+    pub with_lanes: Option<Summary>,
     /// With one queue.
-    pub without_lanes: (Performance, bool),
+    pub without_lanes: Summary,
 }
 
-/// What a cutoff between two lanes does, by formula.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CutoffSlowdown {
+/// What a cutoff between two lanes does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CutoffFigures {
     /// The express lane's timeout.
     pub cutoff: Span,
-    /// Workers of the express lane, in the best split.
+    /// Workers of the express lane, in the best split by formula.
     pub express_workers: u32,
-    /// The mean bounded slowdown.
-    pub mean_slowdown: f64,
+    /// The median of the mean slowdowns; none, if the workers do not keep up.
+    pub mean_slowdown: Option<f64>,
+    /// The median of the mean sojourns, in microseconds; none, if the workers do not keep up.
+    pub mean_sojourn: Option<f64>,
+    /// Whether they also keep up with a fifth more, if one queue does.
+    pub has_room: bool,
+}
+
+/// Whether to have lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// They make it better.
+    Lanes,
+    /// They make it no better, or worse.
+    NoLanes,
+    /// The streams differ too much to say.
+    Undecided,
 }
 
 /// A plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// Whether to have lanes.
-    pub has_lanes: bool,
+    pub verdict: Verdict,
     /// The best ones that were found, fastest first; empty if none keep up.
     pub lanes: Vec<PlannedLane>,
+    /// Whether they keep up with a fifth more too, if one queue does.
+    pub has_room: bool,
+    /// The mean slowdown with lanes, as a part of that without.
+    pub slowdown_ratio: Option<Ratio>,
+    /// The same of the mean sojourn.
+    pub sojourn_ratio: Option<Ratio>,
     /// At the rate that was asked for, 20 % below, and 20 % above.
     pub rates: [Sensitivity; 3],
-    /// By formula.
-    pub cutoffs: Vec<CutoffSlowdown>,
+    /// Cutoffs between two lanes, ascending.
+    pub cutoffs: Vec<CutoffFigures>,
+    /// Classes of jobs by the lane that their run time ends in.
+    pub classes: Vec<RunTimeClass>,
     /// What slowdown is computed from.
     pub slowdown_floor: Span,
     /// The mean run time, in seconds.
     pub mean_seconds: f64,
     /// The share of the workers' time that the run times fill.
     pub utilization: f64,
-    /// How many jobs were simulated for the answer.
-    pub jobs: usize,
+    /// How many streams were simulated for the answer.
+    pub streams: usize,
+    /// How many jobs each of them has.
+    pub stream_jobs: usize,
+}
+
+/// Jobs of about one length.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunTimeClass {
+    /// The longest run time; none in the last class.
+    pub longest: Option<Span>,
+    /// Its share of all jobs.
+    pub share: f64,
 }
 
 impl PlanSpec {
@@ -101,43 +148,80 @@ impl PlanSpec {
     pub fn plan(&self) -> Result<Plan, Rejection> {
         let question = self.check()?;
         let Question { workers, rate, floor, .. } = question;
-        let tags = Tags::new(&self.run_times, rate, floor, self.on_timeout);
-        let search = Search::new(&self.run_times, &tags, workers, question.longest_cutoff);
         let seed = self.seed.cast_unsigned();
-        let work =
-            |rate: f64, jobs: usize, seed: u64| Work::new(&self.run_times, rate, jobs, floor, seed);
-        let screened = work(rate, SCREENED_JOBS, seed);
-        let best = search.best(question.lanes, |candidate| {
-            let performance = simulate_lanes(&screened, &self.lane_set(candidate)?);
-            Ok(performance.mean_slowdown)
-        })?;
-        let set = best.as_ref().map(|best| self.lane_set(best)).transpose()?;
-        let at = |rate: f64, jobs: usize| {
-            // Other jobs than those by which the lanes were chosen, or they would flatter them.
-            let work = work(rate, jobs, seed.wrapping_add(1));
-            let tags = Tags::new(&self.run_times, rate, floor, self.on_timeout);
-            let with = set.as_ref().zip(best.as_ref()).map(|(set, best)| {
-                (simulate_lanes(&work, set), tags.keeps_up(&search.stages(best)))
-            });
-            let load = rate * question.mean / f64::from(workers);
-            let without = (simulate_queue(&work, workers as usize), load < 1.0);
-            Sensitivity { arrival_rate: rate, with_lanes: with, without_lanes: without }
+        let tags = |rate: f64| Tags::new(&self.run_times, rate, floor, self.on_timeout);
+        let (now, more) = (tags(rate), tags(rate * MORE));
+        let search = Search::new(&self.run_times, &now, workers, question.longest_cutoff);
+        let load = |rate: f64| rate * question.mean / f64::from(workers);
+        let has_room = |candidate: &Candidate| {
+            load(rate * MORE) >= FULL || more.keeps_up(&search.stages(candidate))
         };
-        let rates = [at(rate, JOBS), at(rate * 0.8, SCREENED_JOBS), at(rate * 1.2, SCREENED_JOBS)];
-        let [now, ..] = &rates;
-        let is_better = |(with, keeps_up): (Performance, bool)| {
-            keeps_up && with.mean_slowdown < WORTH_WHILE * now.without_lanes.0.mean_slowdown
+        let streams = Streams::new(&self.run_times, rate, floor, seed);
+        let lane_set = |candidate: &Candidate| self.lane_set(candidate);
+        let Selection { mut best, chart } =
+            select(&search, question.lanes, &streams, has_room, lane_set)?;
+        let bounds = best.as_ref().map(|best| best.candidate.cutoffs.clone()).unwrap_or_default();
+        let mut queue = Trial::of_queue(workers, bounds.clone());
+        streams.simulate(&mut [&mut queue], COMPARED);
+        let mut verdict = best.as_ref().map_or(Verdict::NoLanes, |best| judge(best, &queue));
+        if let Some(best) = best.as_mut().filter(|_| verdict == Verdict::Undecided) {
+            streams.simulate(&mut [&mut queue, &mut best.trial], MOST);
+            verdict = judge(best, &queue);
+        }
+        let ratio = |figure| Some(best.as_ref()?.trial.against(&queue, figure));
+        let at = |factor: f64| -> Result<Sensitivity, Rejection> {
+            let (rate, tags) = (rate * factor, tags(rate * factor));
+            let streams = Streams::new(&self.run_times, rate, floor, seed);
+            let mut queue = Trial::of_queue(workers, bounds.clone());
+            streams.simulate(&mut [&mut queue], SENSED);
+            let with = best.as_ref().map(|best| -> Result<Summary, Rejection> {
+                let mut trial = Trial::of_lanes(lane_set(&best.candidate)?, bounds.clone());
+                streams.simulate(&mut [&mut trial], SENSED);
+                Ok(trial.summary(tags.keeps_up(&search.stages(&best.candidate))))
+            });
+            Ok(Sensitivity {
+                arrival_rate: rate,
+                with_lanes: with.transpose()?,
+                without_lanes: queue.summary(load(rate) < 1.0),
+            })
+        };
+        let now = Sensitivity {
+            arrival_rate: rate,
+            with_lanes: best.as_ref().map(|best| best.trial.summary(true)),
+            without_lanes: queue.summary(true),
         };
         Ok(Plan {
-            has_lanes: now.with_lanes.is_some_and(is_better),
-            lanes: best.as_ref().map(|best| lanes_of(best).collect()).unwrap_or_default(),
-            rates,
-            cutoffs: search.curve(),
+            verdict,
+            lanes: best
+                .as_ref()
+                .map(|best| lanes_of(&best.candidate).collect())
+                .unwrap_or_default(),
+            has_room: best.as_ref().is_some_and(|best| best.has_room),
+            slowdown_ratio: ratio(mean_slowdown),
+            sojourn_ratio: ratio(mean_sojourn),
+            rates: [now, at(LESS)?, at(MORE)?],
+            cutoffs: chart.into_iter().map(|charted| shown(charted, has_room)).collect(),
+            classes: self.classes(&bounds),
             slowdown_floor: micros(floor),
             mean_seconds: question.mean,
-            utilization: rate * question.mean / f64::from(workers),
-            jobs: JOBS,
+            utilization: load(rate),
+            streams: queue.count(),
+            stream_jobs: STREAM_JOBS,
         })
+    }
+
+    fn classes(&self, bounds: &[u64]) -> Vec<RunTimeClass> {
+        let end = self.run_times.micros().len();
+        let places: Vec<usize> =
+            bounds.iter().map(|bound| self.run_times.place(*bound)).chain([end]).collect();
+        let longest = bounds.iter().map(|bound| Some(micros(*bound))).chain([None]);
+        let from = core::iter::once(0).chain(places.iter().copied());
+        let spans = from.zip(places.iter().copied());
+        let class = |(longest, (from, to))| RunTimeClass {
+            longest,
+            share: self.run_times.moments(from, to).share,
+        };
+        longest.zip(spans).map(class).collect()
     }
 
     fn check(&self) -> Result<Question, Rejection> {
@@ -227,12 +311,33 @@ pub(super) fn micros(micros: u64) -> Span {
     Span::from_nanos(micros.saturating_mul(1_000))
 }
 
-impl Plan {
-    /// How much better lanes are than one queue, as a factor of the mean slowdown.
-    #[must_use]
-    pub fn gain(&self) -> Option<f64> {
-        let [now, ..] = &self.rates;
-        let with = now.with_lanes.map(|(with, _)| with.mean_slowdown)?;
-        Some(now.without_lanes.0.mean_slowdown / with.max(real(1)))
+fn shown(
+    (candidate, trial): (Candidate, Option<Trial>),
+    has_room: impl Fn(&Candidate) -> bool,
+) -> CutoffFigures {
+    let summary = trial.map(|trial| trial.summary(true));
+    CutoffFigures {
+        cutoff: micros(candidate.cutoffs.first().copied().unwrap_or_default()),
+        express_workers: candidate.workers.first().copied().unwrap_or_default(),
+        mean_slowdown: summary.as_ref().map(|summary| summary.median.mean_slowdown),
+        mean_sojourn: summary.as_ref().map(|summary| summary.median.mean_sojourn),
+        has_room: summary.is_some() && has_room(&candidate),
+    }
+}
+
+/// Lanes are worth their while if the mean slowdown falls by a twentieth at least, at a cost that
+/// falls too: neither by chance.
+fn judge(best: &Tried, queue: &Trial) -> Verdict {
+    let slowdown = best.trial.against(queue, mean_slowdown);
+    let cost = best.trial.against(queue, cost);
+    let is_last = queue.count() >= MOST;
+    if !best.has_room || slowdown.low > WORTH_WHILE || cost.low > 1.0 {
+        Verdict::NoLanes
+    } else if slowdown.high < WORTH_WHILE && cost.high < 1.0 {
+        Verdict::Lanes
+    } else if is_last && slowdown.low > LITTLE {
+        Verdict::NoLanes
+    } else {
+        Verdict::Undecided
     }
 }

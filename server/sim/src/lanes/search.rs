@@ -1,8 +1,5 @@
-//! The search for lanes: all cutoffs and splits by formula, then the best few by simulation.
+//! Lanes that may be good, by formula.
 
-use offbeat_core::Rejection;
-
-use super::plan::{CutoffSlowdown, micros};
 use super::tags::{Stage, Tags};
 use crate::distribution::{Distribution, real, whole};
 
@@ -16,9 +13,9 @@ const SPLITS: u32 = 32;
 const PARTS: u32 = 8;
 /// No shorter timeout can be set.
 const SHORTEST_CUTOFF: u64 = 1_000;
-/// How many of the best by formula are simulated, and how often the best of them is improved.
-const SIMULATED: usize = 5;
-const IMPROVEMENTS: usize = 3;
+/// How many cutoffs are shown, and how many of the best by formula are simulated besides.
+const CHARTED: usize = 16;
+const SIMULATED: usize = 4;
 
 /// Lanes that are tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,17 +62,18 @@ impl<'a> Search<'a> {
         self.tags.slowdown(&self.stages(candidate))
     }
 
-    /// For each cutoff between two lanes the best split.
-    pub(super) fn curve(&self) -> Vec<CutoffSlowdown> {
-        let point = |cutoff: &u64| {
-            let (slowdown, best) = self.best_split(*cutoff)?;
-            Some(CutoffSlowdown {
-                cutoff: micros(*cutoff),
-                express_workers: best.workers.first().copied()?,
-                mean_slowdown: slowdown,
-            })
+    /// Whether the workers keep up with the arrivals.
+    pub(super) fn keeps_up(&self, candidate: &Candidate) -> bool {
+        self.tags.keeps_up(&self.stages(candidate))
+    }
+
+    /// Cutoffs between two lanes, evenly apart on a logarithmic scale, each with its best split.
+    pub(super) fn chart(&self) -> Vec<Candidate> {
+        let step = self.cutoffs.len().div_ceil(CHARTED).max(1);
+        let best = |cutoff: &u64| {
+            self.best_split(*cutoff).map(|(_, best)| best).or_else(|| self.even_split(*cutoff))
         };
-        self.cutoffs.iter().filter_map(point).collect()
+        self.cutoffs.iter().step_by(step).filter_map(best).collect()
     }
 
     fn best_split(&self, cutoff: u64) -> Option<(f64, Candidate)> {
@@ -85,37 +83,9 @@ impl<'a> Search<'a> {
         judged.filter(|(slowdown, _)| slowdown.is_finite()).min_by(|(a, _), (b, _)| a.total_cmp(b))
     }
 
-    /// The best lanes by a figure that `simulate` finds, of those that keep up.
-    pub(super) fn best(
-        &self,
-        max_lanes: u64,
-        mut simulate: impl FnMut(&Candidate) -> Result<f64, Rejection>,
-    ) -> Result<Option<Candidate>, Rejection> {
-        let mut seen: Vec<Candidate> = Vec::new();
-        let mut best: Option<(f64, Candidate)> = None;
-        let mut pending = self.by_formula(max_lanes);
-        for _ in 0..=IMPROVEMENTS {
-            let mut is_better = false;
-            for candidate in std::mem::take(&mut pending) {
-                if seen.contains(&candidate) || !self.tags.keeps_up(&self.stages(&candidate)) {
-                    continue;
-                }
-                let figure = simulate(&candidate)?;
-                seen.push(candidate.clone());
-                if best.as_ref().is_none_or(|(least, _)| figure < *least) {
-                    best = Some((figure, candidate));
-                    is_better = true;
-                }
-            }
-            let Some((_, found)) = best.as_ref().filter(|_| is_better) else { break };
-            pending = self.neighbours(found);
-        }
-        Ok(best.map(|(_, candidate)| candidate))
-    }
-
     /// The best by formula, each with another split or with cutoffs well apart. Where the formula
     /// has none, for it knows no slow lanes that help, some that share the work evenly.
-    fn by_formula(&self, max_lanes: u64) -> Vec<Candidate> {
+    pub(super) fn by_formula(&self, max_lanes: u64) -> Vec<Candidate> {
         let mut judged: Vec<(f64, Candidate)> =
             self.cutoffs.iter().filter_map(|cutoff| self.best_split(*cutoff)).collect();
         if max_lanes > 2 {
@@ -152,10 +122,14 @@ impl<'a> Search<'a> {
         judged
     }
 
-    /// A cutoff at a quantile, and workers by the work on both sides.
+    /// A cutoff at a quantile, with an even split.
     fn evenly(&self, share: f64) -> Option<Candidate> {
         let at = self.run_times.quantile(share);
-        let cutoff = self.cutoffs.iter().copied().min_by_key(|cutoff| cutoff.abs_diff(at))?;
+        self.even_split(self.cutoffs.iter().copied().min_by_key(|cutoff| cutoff.abs_diff(at))?)
+    }
+
+    /// Workers by the work on both sides of a cutoff.
+    fn even_split(&self, cutoff: u64) -> Option<Candidate> {
         let all = self.run_times.all();
         let below = self.run_times.moments(0, self.run_times.place(cutoff));
         let attempts = below.first + (all.share - below.share) * real(cutoff) / 1e6;
@@ -167,7 +141,7 @@ impl<'a> Search<'a> {
     }
 
     /// A cutoff a half longer or shorter, or a worker from one lane to the next.
-    fn neighbours(&self, candidate: &Candidate) -> Vec<Candidate> {
+    pub(super) fn neighbours(&self, candidate: &Candidate) -> Vec<Candidate> {
         let mut found = Vec::new();
         let (shortest, longest) = (self.cutoffs.first().copied(), self.cutoffs.last().copied());
         let within = shortest.unwrap_or(1)..=longest.unwrap_or(1);

@@ -55,11 +55,11 @@ impl Work {
 }
 
 /// One queue for all workers: each job begins on the first that is free (J. Kiefer and J.
-/// Wolfowitz, 1955).
+/// Wolfowitz, 1955). `bounds` divide jobs into classes: the longest run time of each but the last.
 #[must_use]
-pub fn simulate_queue(work: &Work, workers: usize) -> Performance {
+pub fn simulate_queue(work: &Work, workers: usize, bounds: &[u64]) -> Performance {
     let counted = work.counted();
-    let mut tally = Tally::new(work.floor, counted.len());
+    let mut tally = Tally::new(work.floor, counted.len(), bounds);
     let mut free: BinaryHeap<Reverse<u64>> = vec![Reverse(0); workers.max(1)].into();
     let mut worked = 0;
     for (place, (arrival, run_time)) in work.jobs.iter().enumerate() {
@@ -92,10 +92,11 @@ struct Progress {
     left: u64,
 }
 
-/// Jobs on lanes, dispatched by the rule that the service answers with.
+/// Jobs on lanes, dispatched by the rule that the service answers with. `bounds` are those of
+/// [`simulate_queue`].
 #[must_use]
-pub fn simulate_lanes(work: &Work, lanes: &LaneSet) -> Performance {
-    let mut run = Run::new(work, lanes);
+pub fn simulate_lanes(work: &Work, lanes: &LaneSet, bounds: &[u64]) -> Performance {
+    let mut run = Run::new(work, lanes, bounds);
     let mut arrivals = work.jobs.iter().enumerate().peekable();
     loop {
         let next = run.departures.peek().map(|Reverse(departure)| departure.at);
@@ -124,7 +125,7 @@ struct Run<'a> {
     departures: BinaryHeap<Reverse<Departure>>,
     progress: Vec<Progress>,
     counted: core::ops::Range<usize>,
-    tally: Tally,
+    tally: Tally<'a>,
     now: u64,
     number: u64,
     worked: u64,
@@ -133,7 +134,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(work: &'a Work, lanes: &LaneSet) -> Self {
+    fn new(work: &'a Work, lanes: &LaneSet, bounds: &'a [u64]) -> Self {
         let micros = |lane: usize| {
             let timeout = lanes.timeout(lane).map(|timeout| timeout.nanos() / 1_000);
             timeout.and_then(|micros| u64::try_from(micros).ok()).unwrap_or(u64::MAX)
@@ -151,7 +152,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .map(|(_, size)| Progress { start: u64::MAX, left: *size })
                 .collect(),
-            tally: Tally::new(work.floor, counted.len()),
+            tally: Tally::new(work.floor, counted.len(), bounds),
             counted,
             work,
             now: 0,

@@ -348,14 +348,14 @@ fn lane_curve(scenario: &Scenario) -> Option<LaneCurve> {
         cutoffs: plan
             .cutoffs
             .iter()
-            .map(|point| LaneCutoff {
-                cutoff: seconds(point.cutoff),
-                mean_slowdown: point.mean_slowdown,
+            .filter_map(|point| {
+                let cutoff = seconds(point.cutoff);
+                Some(LaneCutoff { cutoff, mean_slowdown: point.mean_slowdown? })
             })
             .collect(),
         cutoff: set.timeout(0).map(seconds)?,
-        one_queue: now.without_lanes.0.mean_slowdown,
-        with_lanes: now.with_lanes?.0.mean_slowdown,
+        one_queue: now.without_lanes.median.mean_slowdown,
+        with_lanes: now.with_lanes.as_ref()?.median.mean_slowdown,
     })
 }
 

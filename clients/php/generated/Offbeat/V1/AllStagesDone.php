@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Every stage is done: no worker is needed any more.
+ * Every stage is done: busy workers finish their jobs, and no others are needed.
  *
  * Generated from protobuf message <code>offbeat.v1.AllStagesDone</code>
  */

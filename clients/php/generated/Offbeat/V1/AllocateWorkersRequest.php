@@ -44,8 +44,8 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     protected $weighting = 0;
     /**
      * Hysteresis: of all allocations that are at most this many moves away from the current one,
-     * the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
-     * and do not count. Default: the best of all.
+     * the best: 0 to 100,000. Moves that minima, maxima, stages that are done and a new
+     * worker_count force come first, and do not count. Default: the best of all.
      *
      * Generated from protobuf field <code>optional int32 max_move_count = 5;</code>
      */
@@ -76,8 +76,8 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
      *           How positions in the pipeline count. Default: STAGE_WEIGHTING_EVEN.
      *     @type int $max_move_count
      *           Hysteresis: of all allocations that are at most this many moves away from the current one,
-     *           the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
-     *           and do not count. Default: the best of all.
+     *           the best: 0 to 100,000. Moves that minima, maxima, stages that are done and a new
+     *           worker_count force come first, and do not count. Default: the best of all.
      *     @type int $min_improvement_percent
      *           Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
      *           Forced moves always happen. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
@@ -208,8 +208,8 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * Hysteresis: of all allocations that are at most this many moves away from the current one,
-     * the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
-     * and do not count. Default: the best of all.
+     * the best: 0 to 100,000. Moves that minima, maxima, stages that are done and a new
+     * worker_count force come first, and do not count. Default: the best of all.
      *
      * Generated from protobuf field <code>optional int32 max_move_count = 5;</code>
      * @return int
@@ -231,8 +231,8 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * Hysteresis: of all allocations that are at most this many moves away from the current one,
-     * the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
-     * and do not count. Default: the best of all.
+     * the best: 0 to 100,000. Moves that minima, maxima, stages that are done and a new
+     * worker_count force come first, and do not count. Default: the best of all.
      *
      * Generated from protobuf field <code>optional int32 max_move_count = 5;</code>
      * @param int $var

@@ -14,7 +14,7 @@ use UnexpectedValueException;
 class EmptyReason
 {
     /**
-     * Jobs were leased.
+     * Not set: jobs were leased.
      *
      * Generated from protobuf enum <code>EMPTY_REASON_UNSPECIFIED = 0;</code>
      */
@@ -41,16 +41,16 @@ class EmptyReason
     /**
      * The spread is closed and holds no job: do not ask again.
      *
-     * Generated from protobuf enum <code>EMPTY_REASON_ENDED = 4;</code>
+     * Generated from protobuf enum <code>EMPTY_REASON_SPREAD_CLOSED = 4;</code>
      */
-    const EMPTY_REASON_ENDED = 4;
+    const EMPTY_REASON_SPREAD_CLOSED = 4;
 
     private static $valueToName = [
         self::EMPTY_REASON_UNSPECIFIED => 'EMPTY_REASON_UNSPECIFIED',
         self::EMPTY_REASON_NO_READY_JOB => 'EMPTY_REASON_NO_READY_JOB',
         self::EMPTY_REASON_CONSUMER_AT_LIMIT => 'EMPTY_REASON_CONSUMER_AT_LIMIT',
         self::EMPTY_REASON_LEASES_AT_LIMIT => 'EMPTY_REASON_LEASES_AT_LIMIT',
-        self::EMPTY_REASON_ENDED => 'EMPTY_REASON_ENDED',
+        self::EMPTY_REASON_SPREAD_CLOSED => 'EMPTY_REASON_SPREAD_CLOSED',
     ];
 
     public static function name($value)

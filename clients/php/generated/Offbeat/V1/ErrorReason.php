@@ -12,8 +12,9 @@ use UnexpectedValueException;
  * such as "ERROR_REASON_FIELD_MISSING", its `domain` is "offbeat". If a field is to blame, its
  * `metadata` has `field`, `value` and `allowed`. With INVALID_ARGUMENT, a google.rpc.BadRequest
  * with the same path follows. Match on the reason, never on the message text.
- * A refusal that carries a google.rpc.RetryInfo can be tried again after its delay. Without one,
- * the same call is refused again, RESOURCE_EXHAUSTED too.
+ * A refusal with a google.rpc.RetryInfo can be tried again after its delay. With an ErrorInfo
+ * and without a RetryInfo, the same call is refused again until something else has changed, also
+ * with RESOURCE_EXHAUSTED. UNAVAILABLE without details comes from the connection: try again.
  * Glossary:
  *   field    the path of the field, such as "schedule.spec.slot_count".
  *   value    what the field held, shortened.

@@ -18,26 +18,27 @@ class GroupPart extends \Google\Protobuf\Internal\Message
 {
     /**
      * The group, as its producer calls it: 1 to 256 bytes of UTF-8. The ID names this set of jobs
-     * once: a settled group is not run again under its ID.
+     * once: a settled group is not run again under its ID while the spread remembers it (see
+     * GROUP_STATE_UNKNOWN).
      *
      * Generated from protobuf field <code>string group_id = 1;</code>
      */
     protected $group_id = '';
     /**
-     * Index within the group of the first of these payloads, from 0. Parts arrive in order. A
-     * part that has arrived may be sent again as it was. Until the commit, part 0 with other
-     * content starts the group again.
+     * Index within the group of the first of these jobs, from 0. Parts arrive in order. A part
+     * that has arrived may be sent again as it was. Until the commit, part 0 with other content
+     * starts the group again.
      *
      * Generated from protobuf field <code>int64 first_job_index = 2;</code>
      */
     protected $first_job_index = 0;
     /**
-     * One for each job: any bytes, up to 256 KiB. A call may have 400,000 jobs, and as many bytes
-     * as the server takes in a message (4 MiB by default).
+     * The jobs. A call may have 400,000, and as many bytes as the server takes in a message (4 MiB
+     * by default).
      *
-     * Generated from protobuf field <code>repeated bytes payloads = 3;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.SubmittedJob jobs = 3;</code>
      */
-    private $payloads;
+    private $jobs;
     /**
      * Ends the group and makes it visible. A group without a commit one minute after its last
      * part is discarded as if it had never been submitted.
@@ -54,14 +55,15 @@ class GroupPart extends \Google\Protobuf\Internal\Message
      *
      *     @type string $group_id
      *           The group, as its producer calls it: 1 to 256 bytes of UTF-8. The ID names this set of jobs
-     *           once: a settled group is not run again under its ID.
+     *           once: a settled group is not run again under its ID while the spread remembers it (see
+     *           GROUP_STATE_UNKNOWN).
      *     @type int|string $first_job_index
-     *           Index within the group of the first of these payloads, from 0. Parts arrive in order. A
-     *           part that has arrived may be sent again as it was. Until the commit, part 0 with other
-     *           content starts the group again.
-     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $payloads
-     *           One for each job: any bytes, up to 256 KiB. A call may have 400,000 jobs, and as many bytes
-     *           as the server takes in a message (4 MiB by default).
+     *           Index within the group of the first of these jobs, from 0. Parts arrive in order. A part
+     *           that has arrived may be sent again as it was. Until the commit, part 0 with other content
+     *           starts the group again.
+     *     @type array<\Offbeat\V1\SubmittedJob>|\Google\Protobuf\Internal\RepeatedField $jobs
+     *           The jobs. A call may have 400,000, and as many bytes as the server takes in a message (4 MiB
+     *           by default).
      *     @type \Offbeat\V1\GroupCommit $commit
      *           Ends the group and makes it visible. A group without a commit one minute after its last
      *           part is discarded as if it had never been submitted.
@@ -74,7 +76,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
 
     /**
      * The group, as its producer calls it: 1 to 256 bytes of UTF-8. The ID names this set of jobs
-     * once: a settled group is not run again under its ID.
+     * once: a settled group is not run again under its ID while the spread remembers it (see
+     * GROUP_STATE_UNKNOWN).
      *
      * Generated from protobuf field <code>string group_id = 1;</code>
      * @return string
@@ -86,7 +89,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
 
     /**
      * The group, as its producer calls it: 1 to 256 bytes of UTF-8. The ID names this set of jobs
-     * once: a settled group is not run again under its ID.
+     * once: a settled group is not run again under its ID while the spread remembers it (see
+     * GROUP_STATE_UNKNOWN).
      *
      * Generated from protobuf field <code>string group_id = 1;</code>
      * @param string $var
@@ -101,9 +105,9 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Index within the group of the first of these payloads, from 0. Parts arrive in order. A
-     * part that has arrived may be sent again as it was. Until the commit, part 0 with other
-     * content starts the group again.
+     * Index within the group of the first of these jobs, from 0. Parts arrive in order. A part
+     * that has arrived may be sent again as it was. Until the commit, part 0 with other content
+     * starts the group again.
      *
      * Generated from protobuf field <code>int64 first_job_index = 2;</code>
      * @return int|string
@@ -114,9 +118,9 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Index within the group of the first of these payloads, from 0. Parts arrive in order. A
-     * part that has arrived may be sent again as it was. Until the commit, part 0 with other
-     * content starts the group again.
+     * Index within the group of the first of these jobs, from 0. Parts arrive in order. A part
+     * that has arrived may be sent again as it was. Until the commit, part 0 with other content
+     * starts the group again.
      *
      * Generated from protobuf field <code>int64 first_job_index = 2;</code>
      * @param int|string $var
@@ -131,29 +135,29 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One for each job: any bytes, up to 256 KiB. A call may have 400,000 jobs, and as many bytes
-     * as the server takes in a message (4 MiB by default).
+     * The jobs. A call may have 400,000, and as many bytes as the server takes in a message (4 MiB
+     * by default).
      *
-     * Generated from protobuf field <code>repeated bytes payloads = 3;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.SubmittedJob jobs = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getPayloads()
+    public function getJobs()
     {
-        return $this->payloads;
+        return $this->jobs;
     }
 
     /**
-     * One for each job: any bytes, up to 256 KiB. A call may have 400,000 jobs, and as many bytes
-     * as the server takes in a message (4 MiB by default).
+     * The jobs. A call may have 400,000, and as many bytes as the server takes in a message (4 MiB
+     * by default).
      *
-     * Generated from protobuf field <code>repeated bytes payloads = 3;</code>
-     * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * Generated from protobuf field <code>repeated .offbeat.v1.SubmittedJob jobs = 3;</code>
+     * @param array<\Offbeat\V1\SubmittedJob>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setPayloads($var)
+    public function setJobs($var)
     {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::BYTES);
-        $this->payloads = $arr;
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\SubmittedJob::class);
+        $this->jobs = $arr;
 
         return $this;
     }

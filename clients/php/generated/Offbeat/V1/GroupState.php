@@ -41,7 +41,8 @@ class GroupState
      */
     const GROUP_STATE_RECEIVED = 3;
     /**
-     * Each of its jobs was acknowledged, or is a dead letter. Nothing is left to do.
+     * Each of its jobs was acknowledged, or is a dead letter. Dead letters are lost with the
+     * process: a producer that wants to redrive them later keeps their payloads.
      *
      * Generated from protobuf enum <code>GROUP_STATE_SETTLED = 4;</code>
      */

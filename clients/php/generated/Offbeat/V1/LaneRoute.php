@@ -23,7 +23,7 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
      */
     protected $lane_name = '';
     /**
-     * The attempt, from 1. Only attempts that exceeded a timeout count.
+     * One more than the lanes whose timeout the job has exceeded.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      */
@@ -62,7 +62,7 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
      *     @type string $lane_name
      *           The lane.
      *     @type int $attempt
-     *           The attempt, from 1. Only attempts that exceeded a timeout count.
+     *           One more than the lanes whose timeout the job has exceeded.
      *     @type \Google\Protobuf\Duration $attempt_timeout
      *           How long the attempt may run. Not set where there is no timeout.
      *     @type string $next_lane_name
@@ -105,7 +105,7 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The attempt, from 1. Only attempts that exceeded a timeout count.
+     * One more than the lanes whose timeout the job has exceeded.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      * @return int
@@ -116,7 +116,7 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The attempt, from 1. Only attempts that exceeded a timeout count.
+     * One more than the lanes whose timeout the job has exceeded.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      * @param int $var

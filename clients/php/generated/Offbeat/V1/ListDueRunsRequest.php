@@ -11,10 +11,12 @@ use Google\Protobuf\Internal\GPBUtil;
 /**
  * Asks which runs to list: those whose scheduled time lies in
  * [watermark_time, now_time + look_ahead).
- * This is no queue: the server remembers nothing between two calls. The caller sends the IDs
- * and the watermark each time, and keeps next_watermark_time with the jobs, best in the same
+ * This is no queue: the server remembers nothing between two calls. The caller sends the IDs and
+ * the watermark each time, and keeps next_watermark_time with the jobs, best in the same
  * transaction. Then no run falls between two calls and none is listed twice, however irregular
- * the calls are.
+ * the calls are. Store now_time before the first page, and repeat with it what a crash has cut
+ * short: with another now_time, other runs may be the latest missed ones. Rows that are newer
+ * than the watermark need watermarks of their own, or are listed for times before they existed.
  * Glossary (see also schedule.proto):
  *   watermark       the time up to which runs were listed before.
  *   scheduled time  when a run should start, after exclusions.

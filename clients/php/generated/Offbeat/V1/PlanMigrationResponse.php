@@ -54,9 +54,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most the
      * sum of what both schedules can add.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_gap_bound = 6;</code>
      */
-    protected $longest_gap = null;
+    protected $max_gap_bound = null;
     /**
      * The IDs of the request, as columns. Not set if it had none.
      *
@@ -94,7 +94,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      *           What the change moves.
      *     @type string $advice
      *           A cheaper way to the same end, in a sentence; empty if there is none.
-     *     @type \Google\Protobuf\Duration $longest_gap
+     *     @type \Google\Protobuf\Duration $max_gap_bound
      *           An upper bound for the gap of any ID. Not set with exclusions, which may skip any run. Where
      *           one hash or fraction decides the old and the new place, without calendars and active
      *           windows, it is exact if both cycles have the same length and resolution. If not, it exceeds
@@ -284,22 +284,22 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most the
      * sum of what both schedules can add.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_gap_bound = 6;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getLongestGap()
+    public function getMaxGapBound()
     {
-        return $this->longest_gap;
+        return $this->max_gap_bound;
     }
 
-    public function hasLongestGap()
+    public function hasMaxGapBound()
     {
-        return isset($this->longest_gap);
+        return isset($this->max_gap_bound);
     }
 
-    public function clearLongestGap()
+    public function clearMaxGapBound()
     {
-        unset($this->longest_gap);
+        unset($this->max_gap_bound);
     }
 
     /**
@@ -310,14 +310,14 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most the
      * sum of what both schedules can add.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_gap_bound = 6;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setLongestGap($var)
+    public function setMaxGapBound($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->longest_gap = $var;
+        $this->max_gap_bound = $var;
 
         return $this;
     }

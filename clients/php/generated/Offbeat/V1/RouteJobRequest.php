@@ -23,8 +23,8 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
      */
     protected $lane_set = null;
     /**
-     * The lanes whose timeout the job has exceeded, in any order. An attempt that failed
-     * otherwise does not count: the job is tried again in the same lane.
+     * The lanes whose timeout the job has exceeded, in any order. An attempt that failed otherwise
+     * does not count: the job is routed as if it had not been made.
      *
      * Generated from protobuf field <code>repeated string timed_out_lane_names = 2;</code>
      */
@@ -54,8 +54,8 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\LaneSet $lane_set
      *           The lanes. Must be set.
      *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $timed_out_lane_names
-     *           The lanes whose timeout the job has exceeded, in any order. An attempt that failed
-     *           otherwise does not count: the job is tried again in the same lane.
+     *           The lanes whose timeout the job has exceeded, in any order. An attempt that failed otherwise
+     *           does not count: the job is routed as if it had not been made.
      *     @type \Offbeat\V1\LanePrediction $prediction
      *           What is known about the job. Used for the first attempt.
      *     @type string $worker_lane_name
@@ -107,8 +107,8 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lanes whose timeout the job has exceeded, in any order. An attempt that failed
-     * otherwise does not count: the job is tried again in the same lane.
+     * The lanes whose timeout the job has exceeded, in any order. An attempt that failed otherwise
+     * does not count: the job is routed as if it had not been made.
      *
      * Generated from protobuf field <code>repeated string timed_out_lane_names = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -119,8 +119,8 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lanes whose timeout the job has exceeded, in any order. An attempt that failed
-     * otherwise does not count: the job is tried again in the same lane.
+     * The lanes whose timeout the job has exceeded, in any order. An attempt that failed otherwise
+     * does not count: the job is routed as if it had not been made.
      *
      * Generated from protobuf field <code>repeated string timed_out_lane_names = 2;</code>
      * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var

@@ -20,7 +20,8 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
      * SHA-256, in hexadecimal, of the canonical text of the schedule
      * (DescribeScheduleResponse.canonical_text). Two schedules have the same fingerprint exactly
      * if their specs are the same once their defaults are filled in, so that callers with
-     * different specs can be detected.
+     * different specs can be detected. A release never changes it: a field that is added to specs
+     * later is not in the canonical text while it has its default.
      *
      * Generated from protobuf field <code>string fingerprint = 1;</code>
      */
@@ -49,7 +50,8 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
      *           SHA-256, in hexadecimal, of the canonical text of the schedule
      *           (DescribeScheduleResponse.canonical_text). Two schedules have the same fingerprint exactly
      *           if their specs are the same once their defaults are filled in, so that callers with
-     *           different specs can be detected.
+     *           different specs can be detected. A release never changes it: a field that is added to specs
+     *           later is not in the canonical text while it has its default.
      *     @type string $run_key_root
      *           What run keys begin with: name/version, or the fingerprint for a spec in the request.
      *     @type string $time_zone_database
@@ -66,7 +68,8 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
      * SHA-256, in hexadecimal, of the canonical text of the schedule
      * (DescribeScheduleResponse.canonical_text). Two schedules have the same fingerprint exactly
      * if their specs are the same once their defaults are filled in, so that callers with
-     * different specs can be detected.
+     * different specs can be detected. A release never changes it: a field that is added to specs
+     * later is not in the canonical text while it has its default.
      *
      * Generated from protobuf field <code>string fingerprint = 1;</code>
      * @return string
@@ -80,7 +83,8 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
      * SHA-256, in hexadecimal, of the canonical text of the schedule
      * (DescribeScheduleResponse.canonical_text). Two schedules have the same fingerprint exactly
      * if their specs are the same once their defaults are filled in, so that callers with
-     * different specs can be detected.
+     * different specs can be detected. A release never changes it: a field that is added to specs
+     * later is not in the canonical text while it has its default.
      *
      * Generated from protobuf field <code>string fingerprint = 1;</code>
      * @param string $var

@@ -11,8 +11,8 @@ use Google\Protobuf\Internal\GPBUtil;
 /**
  * Assignments as columns of equal length, one row for each ID, in the order of the IDs; with
  * weights, one row for each piece, the pieces of an ID in order. A refused ID has one row with
- * −1 in every column of slots, offsets and times, and an entry in `errors`. Recognise it by its
- * entry in `errors`: cycles and times before the epoch can be −1 too. An ID whose runs
+ * −1 in every column of slots, offsets and times, and an entry in `errors`. Recognise it by that
+ * entry, or by its slot: cycles and times before the epoch can be −1 too. An ID whose runs
  * exclusions skip for 1,000 cycles is refused with ERROR_REASON_NO_RUN; with weights, each such
  * piece is refused in its own row, while the others are answered: `errors` then has the ID once
  * for each.

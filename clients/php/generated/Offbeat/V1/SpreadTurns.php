@@ -17,11 +17,11 @@ use Google\Protobuf\Internal\GPBUtil;
 class SpreadTurns extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Number of the first of these turns, from 0.
+     * Index of the first of these turns, from 0.
      *
-     * Generated from protobuf field <code>int64 first_sequence = 1;</code>
+     * Generated from protobuf field <code>int64 first_turn_index = 1;</code>
      */
-    protected $first_sequence = 0;
+    protected $first_turn_index = 0;
     /**
      * The group whose next job has the turn; −1 where the turn passes without a job.
      *
@@ -41,8 +41,8 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type int|string $first_sequence
-     *           Number of the first of these turns, from 0.
+     *     @type int|string $first_turn_index
+     *           Index of the first of these turns, from 0.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $group_indexes
      *           The group whose next job has the turn; −1 where the turn passes without a job.
      *     @type string $resume_token
@@ -55,27 +55,27 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Number of the first of these turns, from 0.
+     * Index of the first of these turns, from 0.
      *
-     * Generated from protobuf field <code>int64 first_sequence = 1;</code>
+     * Generated from protobuf field <code>int64 first_turn_index = 1;</code>
      * @return int|string
      */
-    public function getFirstSequence()
+    public function getFirstTurnIndex()
     {
-        return $this->first_sequence;
+        return $this->first_turn_index;
     }
 
     /**
-     * Number of the first of these turns, from 0.
+     * Index of the first of these turns, from 0.
      *
-     * Generated from protobuf field <code>int64 first_sequence = 1;</code>
+     * Generated from protobuf field <code>int64 first_turn_index = 1;</code>
      * @param int|string $var
      * @return $this
      */
-    public function setFirstSequence($var)
+    public function setFirstTurnIndex($var)
     {
         GPBUtil::checkInt64($var);
-        $this->first_sequence = $var;
+        $this->first_turn_index = $var;
 
         return $this;
     }

@@ -26,9 +26,8 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
      *
      *     @type \Offbeat\V1\StreamJobsStart $start
      *           First message only.
-     *     @type int $credit
-     *           This many further jobs may be sent: 1 to 65,536. Jobs that are granted and not sent may
-     *           not exceed 65,536.
+     *     @type \Offbeat\V1\JobCredit $credit
+     *           Further jobs may be sent.
      *     @type \Offbeat\V1\JobSettlements $settlements
      *           Settles jobs. Answered by `settle_results`.
      * }
@@ -70,11 +69,10 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * This many further jobs may be sent: 1 to 65,536. Jobs that are granted and not sent may
-     * not exceed 65,536.
+     * Further jobs may be sent.
      *
-     * Generated from protobuf field <code>int32 credit = 2;</code>
-     * @return int
+     * Generated from protobuf field <code>.offbeat.v1.JobCredit credit = 2;</code>
+     * @return \Offbeat\V1\JobCredit|null
      */
     public function getCredit()
     {
@@ -87,16 +85,15 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * This many further jobs may be sent: 1 to 65,536. Jobs that are granted and not sent may
-     * not exceed 65,536.
+     * Further jobs may be sent.
      *
-     * Generated from protobuf field <code>int32 credit = 2;</code>
-     * @param int $var
+     * Generated from protobuf field <code>.offbeat.v1.JobCredit credit = 2;</code>
+     * @param \Offbeat\V1\JobCredit $var
      * @return $this
      */
     public function setCredit($var)
     {
-        GPBUtil::checkInt32($var);
+        GPBUtil::checkMessage($var, \Offbeat\V1\JobCredit::class);
         $this->writeOneof(2, $var);
 
         return $this;

@@ -29,11 +29,11 @@ class StreamJobsStart extends \Google\Protobuf\Internal\Message
      */
     protected $consumer_id = '';
     /**
-     * How many jobs may be sent at first: 0 to 65,536. Default: 0.
+     * What may be sent at first. Default: nothing.
      *
-     * Generated from protobuf field <code>int32 credit = 3;</code>
+     * Generated from protobuf field <code>.offbeat.v1.JobCredit credit = 3;</code>
      */
-    protected $credit = 0;
+    protected $credit = null;
 
     /**
      * Constructor.
@@ -45,8 +45,8 @@ class StreamJobsStart extends \Google\Protobuf\Internal\Message
      *           The spread.
      *     @type string $consumer_id
      *           The consumer, as in PullJobsRequest.
-     *     @type int $credit
-     *           How many jobs may be sent at first: 0 to 65,536. Default: 0.
+     *     @type \Offbeat\V1\JobCredit $credit
+     *           What may be sent at first. Default: nothing.
      * }
      */
     public function __construct($data = NULL) {
@@ -107,26 +107,36 @@ class StreamJobsStart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many jobs may be sent at first: 0 to 65,536. Default: 0.
+     * What may be sent at first. Default: nothing.
      *
-     * Generated from protobuf field <code>int32 credit = 3;</code>
-     * @return int
+     * Generated from protobuf field <code>.offbeat.v1.JobCredit credit = 3;</code>
+     * @return \Offbeat\V1\JobCredit|null
      */
     public function getCredit()
     {
         return $this->credit;
     }
 
+    public function hasCredit()
+    {
+        return isset($this->credit);
+    }
+
+    public function clearCredit()
+    {
+        unset($this->credit);
+    }
+
     /**
-     * How many jobs may be sent at first: 0 to 65,536. Default: 0.
+     * What may be sent at first. Default: nothing.
      *
-     * Generated from protobuf field <code>int32 credit = 3;</code>
-     * @param int $var
+     * Generated from protobuf field <code>.offbeat.v1.JobCredit credit = 3;</code>
+     * @param \Offbeat\V1\JobCredit $var
      * @return $this
      */
     public function setCredit($var)
     {
-        GPBUtil::checkInt32($var);
+        GPBUtil::checkMessage($var, \Offbeat\V1\JobCredit::class);
         $this->credit = $var;
 
         return $this;

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Performance of lanes or of one queue, simulated.
+ * Performance of lanes or of one queue, simulated: medians of the streams.
  *
  * Generated from protobuf message <code>offbeat.v1beta1.LanePerformance</code>
  */
@@ -65,6 +65,18 @@ class LanePerformance extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>bool stable = 8;</code>
      */
     protected $stable = false;
+    /**
+     * The mean slowdown, from stream to stream.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.FigureRange mean_slowdown_range = 9;</code>
+     */
+    protected $mean_slowdown_range = null;
+    /**
+     * The mean sojourn, from stream to stream.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.DurationRange mean_sojourn_range = 10;</code>
+     */
+    protected $mean_sojourn_range = null;
 
     /**
      * Constructor.
@@ -89,6 +101,10 @@ class LanePerformance extends \Google\Protobuf\Internal\Message
      *     @type bool $stable
      *           The workers keep up with the arrivals. If not, the other figures grow with the simulated
      *           time and mean nothing.
+     *     @type \Offbeat\V1beta1\FigureRange $mean_slowdown_range
+     *           The mean slowdown, from stream to stream.
+     *     @type \Offbeat\V1beta1\DurationRange $mean_sojourn_range
+     *           The mean sojourn, from stream to stream.
      * }
      */
     public function __construct($data = NULL) {
@@ -342,6 +358,78 @@ class LanePerformance extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkBool($var);
         $this->stable = $var;
+
+        return $this;
+    }
+
+    /**
+     * The mean slowdown, from stream to stream.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.FigureRange mean_slowdown_range = 9;</code>
+     * @return \Offbeat\V1beta1\FigureRange|null
+     */
+    public function getMeanSlowdownRange()
+    {
+        return $this->mean_slowdown_range;
+    }
+
+    public function hasMeanSlowdownRange()
+    {
+        return isset($this->mean_slowdown_range);
+    }
+
+    public function clearMeanSlowdownRange()
+    {
+        unset($this->mean_slowdown_range);
+    }
+
+    /**
+     * The mean slowdown, from stream to stream.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.FigureRange mean_slowdown_range = 9;</code>
+     * @param \Offbeat\V1beta1\FigureRange $var
+     * @return $this
+     */
+    public function setMeanSlowdownRange($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1beta1\FigureRange::class);
+        $this->mean_slowdown_range = $var;
+
+        return $this;
+    }
+
+    /**
+     * The mean sojourn, from stream to stream.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.DurationRange mean_sojourn_range = 10;</code>
+     * @return \Offbeat\V1beta1\DurationRange|null
+     */
+    public function getMeanSojournRange()
+    {
+        return $this->mean_sojourn_range;
+    }
+
+    public function hasMeanSojournRange()
+    {
+        return isset($this->mean_sojourn_range);
+    }
+
+    public function clearMeanSojournRange()
+    {
+        unset($this->mean_sojourn_range);
+    }
+
+    /**
+     * The mean sojourn, from stream to stream.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.DurationRange mean_sojourn_range = 10;</code>
+     * @param \Offbeat\V1beta1\DurationRange $var
+     * @return $this
+     */
+    public function setMeanSojournRange($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1beta1\DurationRange::class);
+        $this->mean_sojourn_range = $var;
 
         return $this;
     }

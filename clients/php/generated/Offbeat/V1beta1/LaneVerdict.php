@@ -31,11 +31,19 @@ class LaneVerdict
      * Generated from protobuf enum <code>LANE_VERDICT_NO_LANES = 2;</code>
      */
     const LANE_VERDICT_NO_LANES = 2;
+    /**
+     * Not known: the streams differ too much, because a few long jobs decide. Lanes may help much,
+     * or not at all.
+     *
+     * Generated from protobuf enum <code>LANE_VERDICT_UNDECIDED = 3;</code>
+     */
+    const LANE_VERDICT_UNDECIDED = 3;
 
     private static $valueToName = [
         self::LANE_VERDICT_UNSPECIFIED => 'LANE_VERDICT_UNSPECIFIED',
         self::LANE_VERDICT_LANES => 'LANE_VERDICT_LANES',
         self::LANE_VERDICT_NO_LANES => 'LANE_VERDICT_NO_LANES',
+        self::LANE_VERDICT_UNDECIDED => 'LANE_VERDICT_UNDECIDED',
     ];
 
     public static function name($value)

@@ -17,14 +17,18 @@ use Google\Protobuf\Internal\GPBUtil;
 class PlanLanesResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Lanes, or no lanes.
+     * LANE_VERDICT_LANES, if it is certain that they lower the mean slowdown by a twentieth at
+     * least, and the mean slowdown times the fourth root of the mean sojourn, and are stable with a
+     * fifth more arrivals, if one queue then fills less than 90 % of the workers' time.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.LaneVerdict verdict = 1;</code>
      */
     protected $verdict = 0;
     /**
-     * The best lanes that were found, with every default filled in; with LANE_VERDICT_NO_LANES
-     * too, for comparison. Not set if none can keep up with the arrivals.
+     * The best lanes that were found, with every default filled in; with other verdicts too, for
+     * comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
+     * that short jobs come first, but not at any price for long ones. Not set if none can keep up
+     * with the arrivals.
      *
      * Generated from protobuf field <code>.offbeat.v1.LaneSet lane_set = 2;</code>
      */
@@ -48,10 +52,10 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      */
     private $sensitivities;
     /**
-     * Slowdown of cutoffs between two lanes, each with its best split of the workers: by formula,
-     * not simulated.
+     * Cutoffs between two lanes, rising, each with the split of the workers that is best by
+     * formula. Figures are those of 4 streams.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1beta1.CutoffSlowdown cutoffs = 6;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.CutoffFigures cutoffs = 6;</code>
      */
     private $cutoffs;
     /**
@@ -73,11 +77,41 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      */
     protected $utilization = 0.0;
     /**
-     * Jobs that were simulated for each figure.
+     * Streams that were simulated with these lanes, and with one queue.
      *
-     * Generated from protobuf field <code>int32 simulated_job_count = 10;</code>
+     * Generated from protobuf field <code>int32 stream_count = 10;</code>
      */
-    protected $simulated_job_count = 0;
+    protected $stream_count = 0;
+    /**
+     * Jobs of each stream.
+     *
+     * Generated from protobuf field <code>int32 stream_job_count = 11;</code>
+     */
+    protected $stream_job_count = 0;
+    /**
+     * Mean slowdown with lanes over that without. Not set without a lane_set.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.RatioInterval slowdown_ratio = 12;</code>
+     */
+    protected $slowdown_ratio = null;
+    /**
+     * Mean sojourn with lanes over that without. Not set without a lane_set.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.RatioInterval sojourn_ratio = 13;</code>
+     */
+    protected $sojourn_ratio = null;
+    /**
+     * Jobs by the lane that their run time ends in: who waits less, and who more.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.RunTimeClass run_time_classes = 14;</code>
+     */
+    private $run_time_classes;
+    /**
+     * The verdict and what speaks against the lanes, one sentence each.
+     *
+     * Generated from protobuf field <code>repeated string messages = 15;</code>
+     */
+    private $messages;
 
     /**
      * Constructor.
@@ -86,27 +120,41 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int $verdict
-     *           Lanes, or no lanes.
+     *           LANE_VERDICT_LANES, if it is certain that they lower the mean slowdown by a twentieth at
+     *           least, and the mean slowdown times the fourth root of the mean sojourn, and are stable with a
+     *           fifth more arrivals, if one queue then fills less than 90 % of the workers' time.
      *     @type \Offbeat\V1\LaneSet $lane_set
-     *           The best lanes that were found, with every default filled in; with LANE_VERDICT_NO_LANES
-     *           too, for comparison. Not set if none can keep up with the arrivals.
+     *           The best lanes that were found, with every default filled in; with other verdicts too, for
+     *           comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
+     *           that short jobs come first, but not at any price for long ones. Not set if none can keep up
+     *           with the arrivals.
      *     @type \Offbeat\V1beta1\LanePerformance $with_lanes
      *           Performance of these lanes.
      *     @type \Offbeat\V1beta1\LanePerformance $without_lanes
      *           Performance of one queue for all workers, with the same jobs.
      *     @type array<\Offbeat\V1beta1\LaneSensitivity>|\Google\Protobuf\Internal\RepeatedField $sensitivities
      *           The same for arrival rates that are 20 % lower and 20 % higher.
-     *     @type array<\Offbeat\V1beta1\CutoffSlowdown>|\Google\Protobuf\Internal\RepeatedField $cutoffs
-     *           Slowdown of cutoffs between two lanes, each with its best split of the workers: by formula,
-     *           not simulated.
+     *     @type array<\Offbeat\V1beta1\CutoffFigures>|\Google\Protobuf\Internal\RepeatedField $cutoffs
+     *           Cutoffs between two lanes, rising, each with the split of the workers that is best by
+     *           formula. Figures are those of 4 streams.
      *     @type \Google\Protobuf\Duration $slowdown_floor
      *           The lower bound on run times that slowdown was computed with.
      *     @type \Google\Protobuf\Duration $mean_run_time
      *           Mean of the run times.
      *     @type float $utilization
      *           Arrival rate times mean run time, divided by the workers: 0 to 1.
-     *     @type int $simulated_job_count
-     *           Jobs that were simulated for each figure.
+     *     @type int $stream_count
+     *           Streams that were simulated with these lanes, and with one queue.
+     *     @type int $stream_job_count
+     *           Jobs of each stream.
+     *     @type \Offbeat\V1beta1\RatioInterval $slowdown_ratio
+     *           Mean slowdown with lanes over that without. Not set without a lane_set.
+     *     @type \Offbeat\V1beta1\RatioInterval $sojourn_ratio
+     *           Mean sojourn with lanes over that without. Not set without a lane_set.
+     *     @type array<\Offbeat\V1beta1\RunTimeClass>|\Google\Protobuf\Internal\RepeatedField $run_time_classes
+     *           Jobs by the lane that their run time ends in: who waits less, and who more.
+     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $messages
+     *           The verdict and what speaks against the lanes, one sentence each.
      * }
      */
     public function __construct($data = NULL) {
@@ -115,7 +163,9 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Lanes, or no lanes.
+     * LANE_VERDICT_LANES, if it is certain that they lower the mean slowdown by a twentieth at
+     * least, and the mean slowdown times the fourth root of the mean sojourn, and are stable with a
+     * fifth more arrivals, if one queue then fills less than 90 % of the workers' time.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.LaneVerdict verdict = 1;</code>
      * @return int
@@ -126,7 +176,9 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Lanes, or no lanes.
+     * LANE_VERDICT_LANES, if it is certain that they lower the mean slowdown by a twentieth at
+     * least, and the mean slowdown times the fourth root of the mean sojourn, and are stable with a
+     * fifth more arrivals, if one queue then fills less than 90 % of the workers' time.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.LaneVerdict verdict = 1;</code>
      * @param int $var
@@ -141,8 +193,10 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The best lanes that were found, with every default filled in; with LANE_VERDICT_NO_LANES
-     * too, for comparison. Not set if none can keep up with the arrivals.
+     * The best lanes that were found, with every default filled in; with other verdicts too, for
+     * comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
+     * that short jobs come first, but not at any price for long ones. Not set if none can keep up
+     * with the arrivals.
      *
      * Generated from protobuf field <code>.offbeat.v1.LaneSet lane_set = 2;</code>
      * @return \Offbeat\V1\LaneSet|null
@@ -163,8 +217,10 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The best lanes that were found, with every default filled in; with LANE_VERDICT_NO_LANES
-     * too, for comparison. Not set if none can keep up with the arrivals.
+     * The best lanes that were found, with every default filled in; with other verdicts too, for
+     * comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
+     * that short jobs come first, but not at any price for long ones. Not set if none can keep up
+     * with the arrivals.
      *
      * Generated from protobuf field <code>.offbeat.v1.LaneSet lane_set = 2;</code>
      * @param \Offbeat\V1\LaneSet $var
@@ -277,10 +333,10 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slowdown of cutoffs between two lanes, each with its best split of the workers: by formula,
-     * not simulated.
+     * Cutoffs between two lanes, rising, each with the split of the workers that is best by
+     * formula. Figures are those of 4 streams.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1beta1.CutoffSlowdown cutoffs = 6;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.CutoffFigures cutoffs = 6;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
     public function getCutoffs()
@@ -289,16 +345,16 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slowdown of cutoffs between two lanes, each with its best split of the workers: by formula,
-     * not simulated.
+     * Cutoffs between two lanes, rising, each with the split of the workers that is best by
+     * formula. Figures are those of 4 streams.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1beta1.CutoffSlowdown cutoffs = 6;</code>
-     * @param array<\Offbeat\V1beta1\CutoffSlowdown>|\Google\Protobuf\Internal\RepeatedField $var
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.CutoffFigures cutoffs = 6;</code>
+     * @param array<\Offbeat\V1beta1\CutoffFigures>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
     public function setCutoffs($var)
     {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1beta1\CutoffSlowdown::class);
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1beta1\CutoffFigures::class);
         $this->cutoffs = $arr;
 
         return $this;
@@ -403,27 +459,177 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Jobs that were simulated for each figure.
+     * Streams that were simulated with these lanes, and with one queue.
      *
-     * Generated from protobuf field <code>int32 simulated_job_count = 10;</code>
+     * Generated from protobuf field <code>int32 stream_count = 10;</code>
      * @return int
      */
-    public function getSimulatedJobCount()
+    public function getStreamCount()
     {
-        return $this->simulated_job_count;
+        return $this->stream_count;
     }
 
     /**
-     * Jobs that were simulated for each figure.
+     * Streams that were simulated with these lanes, and with one queue.
      *
-     * Generated from protobuf field <code>int32 simulated_job_count = 10;</code>
+     * Generated from protobuf field <code>int32 stream_count = 10;</code>
      * @param int $var
      * @return $this
      */
-    public function setSimulatedJobCount($var)
+    public function setStreamCount($var)
     {
         GPBUtil::checkInt32($var);
-        $this->simulated_job_count = $var;
+        $this->stream_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * Jobs of each stream.
+     *
+     * Generated from protobuf field <code>int32 stream_job_count = 11;</code>
+     * @return int
+     */
+    public function getStreamJobCount()
+    {
+        return $this->stream_job_count;
+    }
+
+    /**
+     * Jobs of each stream.
+     *
+     * Generated from protobuf field <code>int32 stream_job_count = 11;</code>
+     * @param int $var
+     * @return $this
+     */
+    public function setStreamJobCount($var)
+    {
+        GPBUtil::checkInt32($var);
+        $this->stream_job_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * Mean slowdown with lanes over that without. Not set without a lane_set.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.RatioInterval slowdown_ratio = 12;</code>
+     * @return \Offbeat\V1beta1\RatioInterval|null
+     */
+    public function getSlowdownRatio()
+    {
+        return $this->slowdown_ratio;
+    }
+
+    public function hasSlowdownRatio()
+    {
+        return isset($this->slowdown_ratio);
+    }
+
+    public function clearSlowdownRatio()
+    {
+        unset($this->slowdown_ratio);
+    }
+
+    /**
+     * Mean slowdown with lanes over that without. Not set without a lane_set.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.RatioInterval slowdown_ratio = 12;</code>
+     * @param \Offbeat\V1beta1\RatioInterval $var
+     * @return $this
+     */
+    public function setSlowdownRatio($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1beta1\RatioInterval::class);
+        $this->slowdown_ratio = $var;
+
+        return $this;
+    }
+
+    /**
+     * Mean sojourn with lanes over that without. Not set without a lane_set.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.RatioInterval sojourn_ratio = 13;</code>
+     * @return \Offbeat\V1beta1\RatioInterval|null
+     */
+    public function getSojournRatio()
+    {
+        return $this->sojourn_ratio;
+    }
+
+    public function hasSojournRatio()
+    {
+        return isset($this->sojourn_ratio);
+    }
+
+    public function clearSojournRatio()
+    {
+        unset($this->sojourn_ratio);
+    }
+
+    /**
+     * Mean sojourn with lanes over that without. Not set without a lane_set.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.RatioInterval sojourn_ratio = 13;</code>
+     * @param \Offbeat\V1beta1\RatioInterval $var
+     * @return $this
+     */
+    public function setSojournRatio($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1beta1\RatioInterval::class);
+        $this->sojourn_ratio = $var;
+
+        return $this;
+    }
+
+    /**
+     * Jobs by the lane that their run time ends in: who waits less, and who more.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.RunTimeClass run_time_classes = 14;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getRunTimeClasses()
+    {
+        return $this->run_time_classes;
+    }
+
+    /**
+     * Jobs by the lane that their run time ends in: who waits less, and who more.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.RunTimeClass run_time_classes = 14;</code>
+     * @param array<\Offbeat\V1beta1\RunTimeClass>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setRunTimeClasses($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1beta1\RunTimeClass::class);
+        $this->run_time_classes = $arr;
+
+        return $this;
+    }
+
+    /**
+     * The verdict and what speaks against the lanes, one sentence each.
+     *
+     * Generated from protobuf field <code>repeated string messages = 15;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getMessages()
+    {
+        return $this->messages;
+    }
+
+    /**
+     * The verdict and what speaks against the lanes, one sentence each.
+     *
+     * Generated from protobuf field <code>repeated string messages = 15;</code>
+     * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setMessages($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::STRING);
+        $this->messages = $arr;
 
         return $this;
     }

@@ -69,10 +69,11 @@ final class Group
     {
         $first = $this->firsts[$number];
         $end = $this->firsts[$number + 1] ?? null;
+        $job = static fn (string $payload): V1\SubmittedJob => (new V1\SubmittedJob())->setPayload($payload);
         $part = (new V1\GroupPart())
             ->setGroupId($this->id)
             ->setFirstJobIndex($first)
-            ->setPayloads(array_slice($this->payloads, $first, $end === null ? null : $end - $first));
+            ->setJobs(array_map($job, array_slice($this->payloads, $first, $end === null ? null : $end - $first)));
         if ($end === null) {
             $range = static fn (array $range): V1\IndexRange => (new V1\IndexRange())->setStartIndex($range[0])->setEndIndex($range[1]);
             $commit = (new V1\GroupCommit())

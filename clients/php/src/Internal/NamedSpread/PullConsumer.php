@@ -40,7 +40,7 @@ final class PullConsumer extends Consumer
             fn (): PulledJobs => $this->calls->pull($this->consumerId, $this->batchSize, $this->wait, $this),
         );
         array_map($this->ready->enqueue(...), $pulled->jobs);
-        $this->ended = $pulled->emptyReason === EmptyReason::Ended;
+        $this->ended = $pulled->emptyReason === EmptyReason::SpreadClosed;
     }
 
     protected function sendQueued(): void

@@ -45,7 +45,7 @@ final class StreamConsumer extends Consumer
         private readonly int $window,
     ) {
         parent::__construct($calls, $retries, $onOutcome, $consumerId);
-        Check::int32('start.credit', $window);
+        Check::int32('start.credit.job_count', $window);
     }
 
     public function flush(): array
@@ -96,7 +96,7 @@ final class StreamConsumer extends Consumer
             return;
         }
         try {
-            $this->conversation->write((new V1\StreamJobsRequest())->setCredit($this->used)->serializeToString());
+            $this->conversation->write((new V1\StreamJobsRequest())->setCredit(self::credit($this->used))->serializeToString());
             $this->used = 0;
         } catch (OffbeatException) {
             $this->disconnect();
@@ -139,7 +139,7 @@ final class StreamConsumer extends Consumer
         }
         // What the service did at that time was not before it was asked: so no lease seems longer than it is.
         $this->zero = $asked - Times::seconds(Times::fromDuration($started->getUptime()));
-        $this->conversation->write((new V1\StreamJobsRequest())->setCredit($this->window)->serializeToString());
+        $this->conversation->write((new V1\StreamJobsRequest())->setCredit(self::credit($this->window))->serializeToString());
     }
 
     private function disconnect(): void
@@ -154,6 +154,11 @@ final class StreamConsumer extends Consumer
     }
 
     /** Sends the settlements that are queued, if there is a stream. */
+    private static function credit(int $jobCount): V1\JobCredit
+    {
+        return (new V1\JobCredit())->setJobCount($jobCount);
+    }
+
     private function write(): void
     {
         while ($this->conversation !== null && $this->queued !== []) {

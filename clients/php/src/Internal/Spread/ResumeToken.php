@@ -60,7 +60,7 @@ final class ResumeToken
 
         return new self(
             $this->isSized,
-            (int) $turns->getFirstSequence() + $taken,
+            (int) $turns->getFirstTurnIndex() + $taken,
             (new V1\SpreadRequest())->setResume($resume),
         );
     }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Union
 from .._fields import OUT_OF_RANGE, set_integer, set_span
 from .._keywords import positional
 from ..errors import refused
-from ..times import from_duration, to_micros
+from ..times import from_duration, from_optional_duration, to_micros
 from ..v1beta1 import lane_planning_pb2 as pb
 from .sets import LaneSet
 
@@ -26,6 +26,9 @@ class LaneVerdict(enum.IntEnum):
     LANES = 1
     #: Lanes make it no better, or worse: one queue for all workers.
     NO_LANES = 2
+    #: Not known: the simulated streams of jobs differ too much, because a few long jobs decide.
+    #: Lanes may help much, or not at all.
+    UNDECIDED = 3
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,52 @@ RunTimes = Union[Iterable[timedelta], RunTimeHistogram, RunTimePercentiles]
 
 
 @dataclass(frozen=True)
-class LanePerformance:
-    """How jobs fare, simulated. A wait ends at the first start, a sojourn at the end.
+class RatioInterval:
+    """A ratio of figures with the same streams of jobs: their geometric mean."""
 
-    Slowdown is bounded: sojourn / max(run time, floor), and at least 1.
+    estimate: float
+    #: The ends of its 95 % interval.
+    low: float
+    high: float
+
+    @classmethod
+    def from_message(cls, message: pb.RatioInterval) -> RatioInterval:
+        """Read it from a message."""
+        return cls(message.estimate, message.low, message.high)
+
+
+@dataclass(frozen=True)
+class FigureRange:
+    """What a figure of nine of ten streams of jobs lies within."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def from_message(cls, message: pb.FigureRange) -> FigureRange:
+        """Read it from a message."""
+        return cls(message.low, message.high)
+
+
+@dataclass(frozen=True)
+class DurationRange:
+    """What a span of nine of ten streams of jobs lies within."""
+
+    low: timedelta
+    high: timedelta
+
+    @classmethod
+    def from_message(cls, message: pb.DurationRange) -> DurationRange:
+        """Read it from a message."""
+        return cls(from_duration(message.low), from_duration(message.high))
+
+
+@dataclass(frozen=True)
+class LanePerformance:
+    """How jobs fare, simulated: medians of the streams of jobs.
+
+    A wait ends at the first start, a sojourn at the end. Slowdown is bounded: sojourn /
+    max(run time, floor), and at least 1.
     """
 
     mean_slowdown: float
@@ -77,6 +122,9 @@ class LanePerformance:
     wasted_ratio: float
     #: Whether the workers keep up. If not, all other figures are worth nothing.
     stable: bool
+    #: The means, from stream to stream.
+    mean_slowdown_range: FigureRange
+    mean_sojourn_range: DurationRange
 
     @classmethod
     def from_message(cls, message: pb.LanePerformance) -> LanePerformance:
@@ -90,6 +138,8 @@ class LanePerformance:
             p95_sojourn=from_duration(message.p95_sojourn),
             wasted_ratio=message.wasted_ratio,
             stable=message.stable,
+            mean_slowdown_range=FigureRange.from_message(message.mean_slowdown_range),
+            mean_sojourn_range=DurationRange.from_message(message.mean_sojourn_range),
         )
 
 
@@ -112,29 +162,83 @@ class LaneSensitivity:
 
 
 @dataclass(frozen=True)
-class CutoffSlowdown:
-    """What a cutoff does, by formula."""
+class CutoffFigures:
+    """What a cutoff between two lanes does: figures of four streams of jobs."""
 
     #: The express lane's attempt timeout.
     cutoff: timedelta
-    #: Workers of the express lane.
+    #: Workers of the express lane: the split that is best by formula.
     express_worker_count: int
-    #: The mean bounded slowdown.
-    mean_slowdown: float
+    #: The mean bounded slowdown; ``None`` if the workers do not keep up.
+    mean_slowdown: float | None
+    #: The mean time from arrival to end; ``None`` if the workers do not keep up.
+    mean_sojourn: timedelta | None
+    #: Whether the workers keep up with the arrivals.
+    stable: bool
+    #: Whether they also keep up with a fifth more, or one queue would then fill 90 % of their
+    #: time. Lanes that do not are not planned.
+    stable_with_more_arrivals: bool
 
     @classmethod
-    def from_message(cls, message: pb.CutoffSlowdown) -> CutoffSlowdown:
+    def from_message(cls, message: pb.CutoffFigures) -> CutoffFigures:
         """Read it from a message."""
-        cutoff = from_duration(message.cutoff)
-        return cls(cutoff, message.express_worker_count, message.mean_slowdown)
+        return cls(
+            cutoff=from_duration(message.cutoff),
+            express_worker_count=message.express_worker_count,
+            mean_slowdown=message.mean_slowdown if message.HasField("mean_slowdown") else None,
+            mean_sojourn=from_optional_duration(message, "mean_sojourn"),
+            stable=message.stable,
+            stable_with_more_arrivals=message.stable_with_more_arrivals,
+        )
+
+
+@dataclass(frozen=True)
+class RunTimeClass:
+    """Jobs of about one length, and how they fare: medians of the streams of jobs.
+
+    A wait ends at the first start, a sojourn at the end. Without lanes there is one queue.
+    """
+
+    #: The longest run time; ``None`` in the last class.
+    max_run_time: timedelta | None
+    #: The share of all jobs: 0 to 1.
+    job_ratio: float
+    #: How many of the samples are in this class; ``None`` if none were given.
+    sample_count: int | None
+    mean_wait_with_lanes: timedelta
+    mean_wait_without_lanes: timedelta
+    mean_sojourn_with_lanes: timedelta
+    mean_sojourn_without_lanes: timedelta
+
+    @classmethod
+    def from_message(cls, message: pb.RunTimeClass) -> RunTimeClass:
+        """Read it from a message."""
+        return cls(
+            max_run_time=from_optional_duration(message, "max_run_time"),
+            job_ratio=message.job_ratio,
+            sample_count=message.sample_count if message.HasField("sample_count") else None,
+            mean_wait_with_lanes=from_duration(message.mean_wait_with_lanes),
+            mean_wait_without_lanes=from_duration(message.mean_wait_without_lanes),
+            mean_sojourn_with_lanes=from_duration(message.mean_sojourn_with_lanes),
+            mean_sojourn_without_lanes=from_duration(message.mean_sojourn_without_lanes),
+        )
 
 
 @dataclass(frozen=True)
 class LanePlan:
-    """Lanes, or no lanes, and why."""
+    """Lanes, or no lanes, and why.
 
+    Everything that is compared runs the same streams of jobs, which arrive independently of one
+    another. Figures are medians of the streams.
+    """
+
+    #: ``LANES`` if it is certain that they lower the mean slowdown by a twentieth at least, and
+    #: the mean slowdown times the fourth root of the mean sojourn, and are stable with a fifth
+    #: more arrivals, if one queue then fills less than 90 % of the workers' time.
     verdict: LaneVerdict
-    #: The best that were found, also with ``NO_LANES``; ``None`` if none keep up.
+    #: The best that were found, with other verdicts too; ``None`` if none keep up. They have the
+    #: least mean slowdown times the fourth root of the mean sojourn, so that short jobs come
+    #: first, but not at any price for long ones.
     lane_set: LaneSet | None
     #: What they do; ``None`` if there are none.
     with_lanes: LanePerformance | None
@@ -142,15 +246,25 @@ class LanePlan:
     without_lanes: LanePerformance
     #: The same for other rates of arrival, 20 % lower and 20 % higher.
     sensitivities: tuple[LaneSensitivity, ...]
-    #: What slowdown each cutoff has, with the best split between two lanes: by formula.
-    cutoffs: tuple[CutoffSlowdown, ...]
+    #: Cutoffs between two lanes, rising, each with its best split of the workers.
+    cutoffs: tuple[CutoffFigures, ...]
     #: The lower bound on run times that slowdown was computed with.
     slowdown_floor: timedelta
     mean_run_time: timedelta
     #: The share of the workers' time that the run times fill, from 0 to 1.
     utilization: float
-    #: How many jobs were simulated for each figure.
-    simulated_job_count: int
+    #: How many streams of jobs were simulated with these lanes, and with one queue.
+    stream_count: int
+    #: How many jobs each stream has.
+    stream_job_count: int
+    #: The mean slowdown with lanes over that without; ``None`` without a ``lane_set``.
+    slowdown_ratio: RatioInterval | None
+    #: The mean sojourn with lanes over that without; ``None`` without a ``lane_set``.
+    sojourn_ratio: RatioInterval | None
+    #: Jobs by the lane that their run time ends in: who waits less, and who more.
+    run_time_classes: tuple[RunTimeClass, ...]
+    #: The verdict and what speaks against the lanes, one sentence each.
+    messages: tuple[str, ...]
 
     @classmethod
     def from_message(cls, message: pb.PlanLanesResponse) -> LanePlan:
@@ -162,11 +276,16 @@ class LanePlan:
             with_lanes=_with_lanes(message),
             without_lanes=LanePerformance.from_message(message.without_lanes),
             sensitivities=tuple(map(LaneSensitivity.from_message, message.sensitivities)),
-            cutoffs=tuple(map(CutoffSlowdown.from_message, message.cutoffs)),
+            cutoffs=tuple(map(CutoffFigures.from_message, message.cutoffs)),
             slowdown_floor=from_duration(message.slowdown_floor),
             mean_run_time=from_duration(message.mean_run_time),
             utilization=message.utilization,
-            simulated_job_count=message.simulated_job_count,
+            stream_count=message.stream_count,
+            stream_job_count=message.stream_job_count,
+            slowdown_ratio=_ratio(message, "slowdown_ratio"),
+            sojourn_ratio=_ratio(message, "sojourn_ratio"),
+            run_time_classes=tuple(map(RunTimeClass.from_message, message.run_time_classes)),
+            messages=tuple(message.messages),
         )
 
 
@@ -197,3 +316,8 @@ def set_run_times(request: pb.PlanLanesRequest, run_times: RunTimes) -> None:
 def _with_lanes(message: pb.PlanLanesResponse | pb.LaneSensitivity) -> LanePerformance | None:
     known = message.HasField("with_lanes")
     return LanePerformance.from_message(message.with_lanes) if known else None
+
+
+def _ratio(message: pb.PlanLanesResponse, name: str) -> RatioInterval | None:
+    known = message.HasField(name)
+    return RatioInterval.from_message(getattr(message, name)) if known else None

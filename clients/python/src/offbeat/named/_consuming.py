@@ -129,7 +129,7 @@ class Consuming:
                     yield from self.flush()
                 return job
             yield from self.flush()
-            if self.empty_reason is EmptyReason.ENDED:
+            if self.empty_reason is EmptyReason.SPREAD_CLOSED:
                 return None
             pull = partial(self._handle.pull, self._consumer_id, self._batch_size, self._wait)
             pulled = yield from patiently(self._patience, pull)

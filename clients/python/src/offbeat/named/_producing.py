@@ -192,11 +192,11 @@ def _parts(owned: _Owned) -> Iterator[pb.GroupPart]:
     part = pb.GroupPart(group_id=owned.group_id)
     size = 0
     for index, payload in enumerate(owned.payloads):
-        full = size + len(payload) > _PART_BYTES or len(part.payloads) >= _PART_JOBS
-        if part.payloads and full:
+        full = size + len(payload) > _PART_BYTES or len(part.jobs) >= _PART_JOBS
+        if part.jobs and full:
             yield part
             part, size = pb.GroupPart(group_id=owned.group_id, first_job_index=index), 0
-        part.payloads.append(payload)
+        part.jobs.add(payload=payload)
         size += len(payload)
     part.commit.CopyFrom(pb.GroupCommit(job_count=len(owned.payloads), sha256=owned.sha256))
     yield part

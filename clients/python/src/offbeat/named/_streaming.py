@@ -136,7 +136,7 @@ class StreamConsumer(Iterator[LeasedJob]):
             settlements.settlements.extend([message for _, message in taken])
             self._outgoing.put(pb.StreamJobsRequest(settlements=settlements))
         if self._used * 2 >= self._window and self._clock is not None:
-            self._outgoing.put(pb.StreamJobsRequest(credit=self._used))
+            self._outgoing.put(pb.StreamJobsRequest(credit=pb.JobCredit(job_count=self._used)))
             self._used = 0
 
     def _receive(self) -> None:
@@ -181,7 +181,7 @@ class StreamConsumer(Iterator[LeasedJob]):
             return
         self._slow_beginnings = 0
         self._clock = self._asked - from_duration(message.uptime).total_seconds()
-        self._outgoing.put(pb.StreamJobsRequest(credit=self._window))
+        self._outgoing.put(pb.StreamJobsRequest(credit=pb.JobCredit(job_count=self._window)))
 
     def _pause(self, error: OffbeatError) -> None:
         """Let time pass after what a restart may cause; raise anything else."""

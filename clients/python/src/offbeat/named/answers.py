@@ -51,7 +51,7 @@ class EmptyReason(enum.IntEnum):
     #: All consumers together hold as many jobs as the server leases at once.
     LEASES_AT_LIMIT = 3
     #: The spread is closed and holds no job: do not ask again.
-    ENDED = 4
+    SPREAD_CLOSED = 4
 
 
 class SettleAction(enum.IntEnum):

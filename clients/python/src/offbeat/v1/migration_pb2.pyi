@@ -75,11 +75,11 @@ class PlanMigrationRequest(_message.Message):
     def __init__(self, old_schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., new_schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., cutover_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., min_gap: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., ids: _Optional[_Union[_id_pb2.IdBatch, _Mapping]] = ..., kind: _Optional[str] = ..., sql_target: _Optional[_Union[_sql_pb2.SqlTarget, _Mapping]] = ...) -> None: ...
 
 class PlanMigrationResponse(_message.Message):
-    __slots__ = ["advice", "cutover_time", "ids", "longest_gap", "new_identity", "old_identity", "path", "sql_indexes", "steps"]
+    __slots__ = ["advice", "cutover_time", "ids", "max_gap_bound", "new_identity", "old_identity", "path", "sql_indexes", "steps"]
     ADVICE_FIELD_NUMBER: _ClassVar[int]
     CUTOVER_TIME_FIELD_NUMBER: _ClassVar[int]
     IDS_FIELD_NUMBER: _ClassVar[int]
-    LONGEST_GAP_FIELD_NUMBER: _ClassVar[int]
+    MAX_GAP_BOUND_FIELD_NUMBER: _ClassVar[int]
     NEW_IDENTITY_FIELD_NUMBER: _ClassVar[int]
     OLD_IDENTITY_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
@@ -88,13 +88,13 @@ class PlanMigrationResponse(_message.Message):
     advice: str
     cutover_time: _timestamp_pb2.Timestamp
     ids: MigratedIds
-    longest_gap: _duration_pb2.Duration
+    max_gap_bound: _duration_pb2.Duration
     new_identity: _schedule_pb2.ScheduleIdentity
     old_identity: _schedule_pb2.ScheduleIdentity
     path: MigrationPath
     sql_indexes: _containers.RepeatedCompositeFieldContainer[_sql_pb2.SqlIndex]
     steps: _containers.RepeatedCompositeFieldContainer[MigrationStep]
-    def __init__(self, old_identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., new_identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., cutover_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., path: _Optional[_Union[MigrationPath, str]] = ..., advice: _Optional[str] = ..., longest_gap: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., ids: _Optional[_Union[MigratedIds, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[MigrationStep, _Mapping]]] = ..., sql_indexes: _Optional[_Iterable[_Union[_sql_pb2.SqlIndex, _Mapping]]] = ...) -> None: ...
+    def __init__(self, old_identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., new_identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., cutover_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., path: _Optional[_Union[MigrationPath, str]] = ..., advice: _Optional[str] = ..., max_gap_bound: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., ids: _Optional[_Union[MigratedIds, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[MigrationStep, _Mapping]]] = ..., sql_indexes: _Optional[_Iterable[_Union[_sql_pb2.SqlIndex, _Mapping]]] = ...) -> None: ...
 
 class MigrationPath(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

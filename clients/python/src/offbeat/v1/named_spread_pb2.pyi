@@ -15,9 +15,9 @@ DEAD_LETTER_CAUSE_CONSUMER: DeadLetterCause
 DEAD_LETTER_CAUSE_UNSPECIFIED: DeadLetterCause
 DESCRIPTOR: _descriptor.FileDescriptor
 EMPTY_REASON_CONSUMER_AT_LIMIT: EmptyReason
-EMPTY_REASON_ENDED: EmptyReason
 EMPTY_REASON_LEASES_AT_LIMIT: EmptyReason
 EMPTY_REASON_NO_READY_JOB: EmptyReason
+EMPTY_REASON_SPREAD_CLOSED: EmptyReason
 EMPTY_REASON_UNSPECIFIED: EmptyReason
 GROUP_STATE_PARTIAL: GroupState
 GROUP_STATE_RECEIVED: GroupState
@@ -114,16 +114,16 @@ class GroupCommit(_message.Message):
     def __init__(self, job_count: _Optional[int] = ..., sha256: _Optional[bytes] = ..., first_receipt: _Optional[_Union[Receipt, _Mapping]] = ..., settled_ranges: _Optional[_Iterable[_Union[IndexRange, _Mapping]]] = ...) -> None: ...
 
 class GroupPart(_message.Message):
-    __slots__ = ["commit", "first_job_index", "group_id", "payloads"]
+    __slots__ = ["commit", "first_job_index", "group_id", "jobs"]
     COMMIT_FIELD_NUMBER: _ClassVar[int]
     FIRST_JOB_INDEX_FIELD_NUMBER: _ClassVar[int]
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
-    PAYLOADS_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
     commit: GroupCommit
     first_job_index: int
     group_id: str
-    payloads: _containers.RepeatedScalarFieldContainer[bytes]
-    def __init__(self, group_id: _Optional[str] = ..., first_job_index: _Optional[int] = ..., payloads: _Optional[_Iterable[bytes]] = ..., commit: _Optional[_Union[GroupCommit, _Mapping]] = ...) -> None: ...
+    jobs: _containers.RepeatedCompositeFieldContainer[SubmittedJob]
+    def __init__(self, group_id: _Optional[str] = ..., first_job_index: _Optional[int] = ..., jobs: _Optional[_Iterable[_Union[SubmittedJob, _Mapping]]] = ..., commit: _Optional[_Union[GroupCommit, _Mapping]] = ...) -> None: ...
 
 class GroupStatus(_message.Message):
     __slots__ = ["dead_letter_count", "group_id", "job_count", "settled_job_count", "settled_ranges", "state"]
@@ -148,6 +148,12 @@ class IndexRange(_message.Message):
     end_index: int
     start_index: int
     def __init__(self, start_index: _Optional[int] = ..., end_index: _Optional[int] = ...) -> None: ...
+
+class JobCredit(_message.Message):
+    __slots__ = ["job_count"]
+    JOB_COUNT_FIELD_NUMBER: _ClassVar[int]
+    job_count: int
+    def __init__(self, job_count: _Optional[int] = ...) -> None: ...
 
 class JobSettlement(_message.Message):
     __slots__ = ["action", "attempt", "delay", "sequence"]
@@ -396,10 +402,10 @@ class StreamJobsRequest(_message.Message):
     CREDIT_FIELD_NUMBER: _ClassVar[int]
     SETTLEMENTS_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
-    credit: int
+    credit: JobCredit
     settlements: JobSettlements
     start: StreamJobsStart
-    def __init__(self, start: _Optional[_Union[StreamJobsStart, _Mapping]] = ..., credit: _Optional[int] = ..., settlements: _Optional[_Union[JobSettlements, _Mapping]] = ...) -> None: ...
+    def __init__(self, start: _Optional[_Union[StreamJobsStart, _Mapping]] = ..., credit: _Optional[_Union[JobCredit, _Mapping]] = ..., settlements: _Optional[_Union[JobSettlements, _Mapping]] = ...) -> None: ...
 
 class StreamJobsResponse(_message.Message):
     __slots__ = ["leased", "settle_results", "started"]
@@ -417,9 +423,9 @@ class StreamJobsStart(_message.Message):
     CREDIT_FIELD_NUMBER: _ClassVar[int]
     SPREAD_NAME_FIELD_NUMBER: _ClassVar[int]
     consumer_id: str
-    credit: int
+    credit: JobCredit
     spread_name: str
-    def __init__(self, spread_name: _Optional[str] = ..., consumer_id: _Optional[str] = ..., credit: _Optional[int] = ...) -> None: ...
+    def __init__(self, spread_name: _Optional[str] = ..., consumer_id: _Optional[str] = ..., credit: _Optional[_Union[JobCredit, _Mapping]] = ...) -> None: ...
 
 class StreamJobsStarted(_message.Message):
     __slots__ = ["uptime"]
@@ -442,6 +448,12 @@ class SubmitGroupsResponse(_message.Message):
     groups: _containers.RepeatedCompositeFieldContainer[GroupStatus]
     receipt: Receipt
     def __init__(self, groups: _Optional[_Iterable[_Union[GroupStatus, _Mapping]]] = ..., receipt: _Optional[_Union[Receipt, _Mapping]] = ...) -> None: ...
+
+class SubmittedJob(_message.Message):
+    __slots__ = ["payload"]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    payload: bytes
+    def __init__(self, payload: _Optional[bytes] = ...) -> None: ...
 
 class UpdateSpreadRequest(_message.Message):
     __slots__ = ["limits", "spread_name"]

@@ -15,18 +15,28 @@ class NamedSpreadServiceStub(object):
 
     Named spreads live in the memory of one process. All producers and consumers of a spread must
     therefore reach the same process: run it as one shared service, not as a sidecar beside each.
-    A restart loses them. So a producer keeps each group until it is settled, and submits it
-    again, with its first receipt, when its state is GROUP_STATE_UNKNOWN.
+    A restart loses them, with their dead letters. So:
+    1. A producer keeps each group until it is settled.
+    2. When a call is answered with NOT_FOUND (ERROR_REASON_UNKNOWN_SPREAD), it opens the spread
+    again and repeats the call. A consumer does the same.
+    3. It submits each group again, with its first receipt, whose state is GROUP_STATE_UNKNOWN.
+    4. A consumer's settlements of an earlier epoch are SETTLE_OUTCOME_STALE. Their jobs are
+    leased again.
+
+    Later releases may add values and messages: take an outcome that you do not know for STALE, a
+    state for not settled, a reason of an empty pull for NO_READY_JOB, and skip a message of a
+    stream in which you know no member.
 
     Glossary:
-    epoch        one life of a spread: another number after each restart, and each time that
-    its name is opened again.
+    epoch        one life of a spread: another number, never 0, after each restart and each
+    time that its name is opened again; larger, unless the clock was set back.
     payload      the bytes of a job. The server does not read them.
     part, commit a group arrives in one or more parts; the commit, with the last part, makes
     it visible to consumers.
     receipt      in which epoch a group was first received, and how long leases lasted then.
     lease        the time for which a job belongs to one consumer.
-    attempt      one lease of a job. Epoch, sequence and attempt are its fencing token.
+    attempt      one lease of a job. Epoch, sequence and attempt are its fencing token, compared
+    in this order.
     settle       to tell how a job went: ack (done), nack (failed, try again), release (not
     started), dead-letter (never try again).
     dead letter  a job that is not tried again, kept until it is deleted or redriven.
@@ -115,18 +125,28 @@ class NamedSpreadServiceServicer(object):
 
     Named spreads live in the memory of one process. All producers and consumers of a spread must
     therefore reach the same process: run it as one shared service, not as a sidecar beside each.
-    A restart loses them. So a producer keeps each group until it is settled, and submits it
-    again, with its first receipt, when its state is GROUP_STATE_UNKNOWN.
+    A restart loses them, with their dead letters. So:
+    1. A producer keeps each group until it is settled.
+    2. When a call is answered with NOT_FOUND (ERROR_REASON_UNKNOWN_SPREAD), it opens the spread
+    again and repeats the call. A consumer does the same.
+    3. It submits each group again, with its first receipt, whose state is GROUP_STATE_UNKNOWN.
+    4. A consumer's settlements of an earlier epoch are SETTLE_OUTCOME_STALE. Their jobs are
+    leased again.
+
+    Later releases may add values and messages: take an outcome that you do not know for STALE, a
+    state for not settled, a reason of an empty pull for NO_READY_JOB, and skip a message of a
+    stream in which you know no member.
 
     Glossary:
-    epoch        one life of a spread: another number after each restart, and each time that
-    its name is opened again.
+    epoch        one life of a spread: another number, never 0, after each restart and each
+    time that its name is opened again; larger, unless the clock was set back.
     payload      the bytes of a job. The server does not read them.
     part, commit a group arrives in one or more parts; the commit, with the last part, makes
     it visible to consumers.
     receipt      in which epoch a group was first received, and how long leases lasted then.
     lease        the time for which a job belongs to one consumer.
-    attempt      one lease of a job. Epoch, sequence and attempt are its fencing token.
+    attempt      one lease of a job. Epoch, sequence and attempt are its fencing token, compared
+    in this order.
     settle       to tell how a job went: ack (done), nack (failed, try again), release (not
     started), dead-letter (never try again).
     dead letter  a job that is not tried again, kept until it is deleted or redriven.
@@ -215,7 +235,8 @@ class NamedSpreadServiceServicer(object):
     def RedriveDeadLetters(self, request, context):
         """Puts dead letters back: each is leased again, with attempts from 1, a new sequence and
         `redelivered`, as the only job of a group of its own, under its old group_id and job_index.
-        The group that it came from stays settled. All of the call, or nothing.
+        The group that it came from stays settled, so that WaitForGroups does not wait for it. All
+        that exist of the call, or nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -322,18 +343,28 @@ class NamedSpreadService(object):
 
     Named spreads live in the memory of one process. All producers and consumers of a spread must
     therefore reach the same process: run it as one shared service, not as a sidecar beside each.
-    A restart loses them. So a producer keeps each group until it is settled, and submits it
-    again, with its first receipt, when its state is GROUP_STATE_UNKNOWN.
+    A restart loses them, with their dead letters. So:
+    1. A producer keeps each group until it is settled.
+    2. When a call is answered with NOT_FOUND (ERROR_REASON_UNKNOWN_SPREAD), it opens the spread
+    again and repeats the call. A consumer does the same.
+    3. It submits each group again, with its first receipt, whose state is GROUP_STATE_UNKNOWN.
+    4. A consumer's settlements of an earlier epoch are SETTLE_OUTCOME_STALE. Their jobs are
+    leased again.
+
+    Later releases may add values and messages: take an outcome that you do not know for STALE, a
+    state for not settled, a reason of an empty pull for NO_READY_JOB, and skip a message of a
+    stream in which you know no member.
 
     Glossary:
-    epoch        one life of a spread: another number after each restart, and each time that
-    its name is opened again.
+    epoch        one life of a spread: another number, never 0, after each restart and each
+    time that its name is opened again; larger, unless the clock was set back.
     payload      the bytes of a job. The server does not read them.
     part, commit a group arrives in one or more parts; the commit, with the last part, makes
     it visible to consumers.
     receipt      in which epoch a group was first received, and how long leases lasted then.
     lease        the time for which a job belongs to one consumer.
-    attempt      one lease of a job. Epoch, sequence and attempt are its fencing token.
+    attempt      one lease of a job. Epoch, sequence and attempt are its fencing token, compared
+    in this order.
     settle       to tell how a job went: ack (done), nack (failed, try again), release (not
     started), dead-letter (never try again).
     dead letter  a job that is not tried again, kept until it is deleted or redriven.

@@ -121,14 +121,14 @@ class SpreadSpec(_message.Message):
     def __init__(self, order: _Optional[_Union[SpreadOrder, _Mapping]] = ..., on_shortage: _Optional[_Union[ShortagePolicy, str]] = ..., job_window: _Optional[int] = ..., group_window: _Optional[int] = ...) -> None: ...
 
 class SpreadTurns(_message.Message):
-    __slots__ = ["first_sequence", "group_indexes", "resume_token"]
-    FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ["first_turn_index", "group_indexes", "resume_token"]
+    FIRST_TURN_INDEX_FIELD_NUMBER: _ClassVar[int]
     GROUP_INDEXES_FIELD_NUMBER: _ClassVar[int]
     RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
-    first_sequence: int
+    first_turn_index: int
     group_indexes: _containers.RepeatedScalarFieldContainer[int]
     resume_token: bytes
-    def __init__(self, first_sequence: _Optional[int] = ..., group_indexes: _Optional[_Iterable[int]] = ..., resume_token: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, first_turn_index: _Optional[int] = ..., group_indexes: _Optional[_Iterable[int]] = ..., resume_token: _Optional[bytes] = ...) -> None: ...
 
 class SpreadPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

@@ -17,7 +17,7 @@ class StageServiceStub(object):
     backlog    the jobs that wait; those that run do not count.
     run time   how long a job occupies a worker.
     workload   backlog times mean run time.
-    score      workload / (workers + 1): the smaller, the better a stage is served.
+    score      weight · workload / (workers + 1): the smaller, the better a stage is served.
     quotient   what one worker more is worth to a stage, by the rule.
     """
 
@@ -51,7 +51,7 @@ class StageServiceServicer(object):
     backlog    the jobs that wait; those that run do not count.
     run time   how long a job occupies a worker.
     workload   backlog times mean run time.
-    score      workload / (workers + 1): the smaller, the better a stage is served.
+    score      weight · workload / (workers + 1): the smaller, the better a stage is served.
     quotient   what one worker more is worth to a stage, by the rule.
     """
 
@@ -101,7 +101,7 @@ class StageService(object):
     backlog    the jobs that wait; those that run do not count.
     run time   how long a job occupies a worker.
     workload   backlog times mean run time.
-    score      workload / (workers + 1): the smaller, the better a stage is served.
+    score      weight · workload / (workers + 1): the smaller, the better a stage is served.
     quotient   what one worker more is worth to a stage, by the rule.
     """
 

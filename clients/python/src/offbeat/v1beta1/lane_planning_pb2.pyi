@@ -9,22 +9,47 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 LANE_VERDICT_LANES: LaneVerdict
 LANE_VERDICT_NO_LANES: LaneVerdict
+LANE_VERDICT_UNDECIDED: LaneVerdict
 LANE_VERDICT_UNSPECIFIED: LaneVerdict
 
-class CutoffSlowdown(_message.Message):
-    __slots__ = ["cutoff", "express_worker_count", "mean_slowdown"]
+class CutoffFigures(_message.Message):
+    __slots__ = ["cutoff", "express_worker_count", "mean_slowdown", "mean_sojourn", "stable", "stable_with_more_arrivals"]
     CUTOFF_FIELD_NUMBER: _ClassVar[int]
     EXPRESS_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     MEAN_SLOWDOWN_FIELD_NUMBER: _ClassVar[int]
+    MEAN_SOJOURN_FIELD_NUMBER: _ClassVar[int]
+    STABLE_FIELD_NUMBER: _ClassVar[int]
+    STABLE_WITH_MORE_ARRIVALS_FIELD_NUMBER: _ClassVar[int]
     cutoff: _duration_pb2.Duration
     express_worker_count: int
     mean_slowdown: float
-    def __init__(self, cutoff: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., express_worker_count: _Optional[int] = ..., mean_slowdown: _Optional[float] = ...) -> None: ...
+    mean_sojourn: _duration_pb2.Duration
+    stable: bool
+    stable_with_more_arrivals: bool
+    def __init__(self, cutoff: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., express_worker_count: _Optional[int] = ..., mean_slowdown: _Optional[float] = ..., mean_sojourn: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., stable: bool = ..., stable_with_more_arrivals: bool = ...) -> None: ...
+
+class DurationRange(_message.Message):
+    __slots__ = ["high", "low"]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    high: _duration_pb2.Duration
+    low: _duration_pb2.Duration
+    def __init__(self, low: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., high: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class FigureRange(_message.Message):
+    __slots__ = ["high", "low"]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    high: float
+    low: float
+    def __init__(self, low: _Optional[float] = ..., high: _Optional[float] = ...) -> None: ...
 
 class LanePerformance(_message.Message):
-    __slots__ = ["mean_slowdown", "mean_sojourn", "mean_wait", "p95_slowdown", "p95_sojourn", "p95_wait", "stable", "wasted_ratio"]
+    __slots__ = ["mean_slowdown", "mean_slowdown_range", "mean_sojourn", "mean_sojourn_range", "mean_wait", "p95_slowdown", "p95_sojourn", "p95_wait", "stable", "wasted_ratio"]
     MEAN_SLOWDOWN_FIELD_NUMBER: _ClassVar[int]
+    MEAN_SLOWDOWN_RANGE_FIELD_NUMBER: _ClassVar[int]
     MEAN_SOJOURN_FIELD_NUMBER: _ClassVar[int]
+    MEAN_SOJOURN_RANGE_FIELD_NUMBER: _ClassVar[int]
     MEAN_WAIT_FIELD_NUMBER: _ClassVar[int]
     P95_SLOWDOWN_FIELD_NUMBER: _ClassVar[int]
     P95_SOJOURN_FIELD_NUMBER: _ClassVar[int]
@@ -32,14 +57,16 @@ class LanePerformance(_message.Message):
     STABLE_FIELD_NUMBER: _ClassVar[int]
     WASTED_RATIO_FIELD_NUMBER: _ClassVar[int]
     mean_slowdown: float
+    mean_slowdown_range: FigureRange
     mean_sojourn: _duration_pb2.Duration
+    mean_sojourn_range: DurationRange
     mean_wait: _duration_pb2.Duration
     p95_slowdown: float
     p95_sojourn: _duration_pb2.Duration
     p95_wait: _duration_pb2.Duration
     stable: bool
     wasted_ratio: float
-    def __init__(self, mean_slowdown: _Optional[float] = ..., p95_slowdown: _Optional[float] = ..., mean_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p95_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_sojourn: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p95_sojourn: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., wasted_ratio: _Optional[float] = ..., stable: bool = ...) -> None: ...
+    def __init__(self, mean_slowdown: _Optional[float] = ..., p95_slowdown: _Optional[float] = ..., mean_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p95_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_sojourn: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p95_sojourn: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., wasted_ratio: _Optional[float] = ..., stable: bool = ..., mean_slowdown_range: _Optional[_Union[FigureRange, _Mapping]] = ..., mean_sojourn_range: _Optional[_Union[DurationRange, _Mapping]] = ...) -> None: ...
 
 class LaneSensitivity(_message.Message):
     __slots__ = ["arrival_rate", "with_lanes", "without_lanes"]
@@ -76,28 +103,48 @@ class PlanLanesRequest(_message.Message):
     def __init__(self, samples: _Optional[_Union[RunTimeSamples, _Mapping]] = ..., histogram: _Optional[_Union[RunTimeHistogram, _Mapping]] = ..., percentiles: _Optional[_Union[RunTimePercentiles, _Mapping]] = ..., arrival_rate: _Optional[float] = ..., worker_count: _Optional[int] = ..., tolerated_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slowdown_floor: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., on_timeout: _Optional[_Union[_lanes_pb2.TimeoutAction, str]] = ..., max_lane_count: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
 
 class PlanLanesResponse(_message.Message):
-    __slots__ = ["cutoffs", "lane_set", "mean_run_time", "sensitivities", "simulated_job_count", "slowdown_floor", "utilization", "verdict", "with_lanes", "without_lanes"]
+    __slots__ = ["cutoffs", "lane_set", "mean_run_time", "messages", "run_time_classes", "sensitivities", "slowdown_floor", "slowdown_ratio", "sojourn_ratio", "stream_count", "stream_job_count", "utilization", "verdict", "with_lanes", "without_lanes"]
     CUTOFFS_FIELD_NUMBER: _ClassVar[int]
     LANE_SET_FIELD_NUMBER: _ClassVar[int]
     MEAN_RUN_TIME_FIELD_NUMBER: _ClassVar[int]
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    RUN_TIME_CLASSES_FIELD_NUMBER: _ClassVar[int]
     SENSITIVITIES_FIELD_NUMBER: _ClassVar[int]
-    SIMULATED_JOB_COUNT_FIELD_NUMBER: _ClassVar[int]
     SLOWDOWN_FLOOR_FIELD_NUMBER: _ClassVar[int]
+    SLOWDOWN_RATIO_FIELD_NUMBER: _ClassVar[int]
+    SOJOURN_RATIO_FIELD_NUMBER: _ClassVar[int]
+    STREAM_COUNT_FIELD_NUMBER: _ClassVar[int]
+    STREAM_JOB_COUNT_FIELD_NUMBER: _ClassVar[int]
     UTILIZATION_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
     WITHOUT_LANES_FIELD_NUMBER: _ClassVar[int]
     WITH_LANES_FIELD_NUMBER: _ClassVar[int]
-    cutoffs: _containers.RepeatedCompositeFieldContainer[CutoffSlowdown]
+    cutoffs: _containers.RepeatedCompositeFieldContainer[CutoffFigures]
     lane_set: _lanes_pb2.LaneSet
     mean_run_time: _duration_pb2.Duration
+    messages: _containers.RepeatedScalarFieldContainer[str]
+    run_time_classes: _containers.RepeatedCompositeFieldContainer[RunTimeClass]
     sensitivities: _containers.RepeatedCompositeFieldContainer[LaneSensitivity]
-    simulated_job_count: int
     slowdown_floor: _duration_pb2.Duration
+    slowdown_ratio: RatioInterval
+    sojourn_ratio: RatioInterval
+    stream_count: int
+    stream_job_count: int
     utilization: float
     verdict: LaneVerdict
     with_lanes: LanePerformance
     without_lanes: LanePerformance
-    def __init__(self, verdict: _Optional[_Union[LaneVerdict, str]] = ..., lane_set: _Optional[_Union[_lanes_pb2.LaneSet, _Mapping]] = ..., with_lanes: _Optional[_Union[LanePerformance, _Mapping]] = ..., without_lanes: _Optional[_Union[LanePerformance, _Mapping]] = ..., sensitivities: _Optional[_Iterable[_Union[LaneSensitivity, _Mapping]]] = ..., cutoffs: _Optional[_Iterable[_Union[CutoffSlowdown, _Mapping]]] = ..., slowdown_floor: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., utilization: _Optional[float] = ..., simulated_job_count: _Optional[int] = ...) -> None: ...
+    def __init__(self, verdict: _Optional[_Union[LaneVerdict, str]] = ..., lane_set: _Optional[_Union[_lanes_pb2.LaneSet, _Mapping]] = ..., with_lanes: _Optional[_Union[LanePerformance, _Mapping]] = ..., without_lanes: _Optional[_Union[LanePerformance, _Mapping]] = ..., sensitivities: _Optional[_Iterable[_Union[LaneSensitivity, _Mapping]]] = ..., cutoffs: _Optional[_Iterable[_Union[CutoffFigures, _Mapping]]] = ..., slowdown_floor: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., utilization: _Optional[float] = ..., stream_count: _Optional[int] = ..., stream_job_count: _Optional[int] = ..., slowdown_ratio: _Optional[_Union[RatioInterval, _Mapping]] = ..., sojourn_ratio: _Optional[_Union[RatioInterval, _Mapping]] = ..., run_time_classes: _Optional[_Iterable[_Union[RunTimeClass, _Mapping]]] = ..., messages: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RatioInterval(_message.Message):
+    __slots__ = ["estimate", "high", "low"]
+    ESTIMATE_FIELD_NUMBER: _ClassVar[int]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    estimate: float
+    high: float
+    low: float
+    def __init__(self, estimate: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ...) -> None: ...
 
 class RunTimeBucket(_message.Message):
     __slots__ = ["job_count", "upper_bound"]
@@ -106,6 +153,24 @@ class RunTimeBucket(_message.Message):
     job_count: int
     upper_bound: _duration_pb2.Duration
     def __init__(self, upper_bound: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., job_count: _Optional[int] = ...) -> None: ...
+
+class RunTimeClass(_message.Message):
+    __slots__ = ["job_ratio", "max_run_time", "mean_sojourn_with_lanes", "mean_sojourn_without_lanes", "mean_wait_with_lanes", "mean_wait_without_lanes", "sample_count"]
+    JOB_RATIO_FIELD_NUMBER: _ClassVar[int]
+    MAX_RUN_TIME_FIELD_NUMBER: _ClassVar[int]
+    MEAN_SOJOURN_WITHOUT_LANES_FIELD_NUMBER: _ClassVar[int]
+    MEAN_SOJOURN_WITH_LANES_FIELD_NUMBER: _ClassVar[int]
+    MEAN_WAIT_WITHOUT_LANES_FIELD_NUMBER: _ClassVar[int]
+    MEAN_WAIT_WITH_LANES_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    job_ratio: float
+    max_run_time: _duration_pb2.Duration
+    mean_sojourn_with_lanes: _duration_pb2.Duration
+    mean_sojourn_without_lanes: _duration_pb2.Duration
+    mean_wait_with_lanes: _duration_pb2.Duration
+    mean_wait_without_lanes: _duration_pb2.Duration
+    sample_count: int
+    def __init__(self, max_run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., job_ratio: _Optional[float] = ..., sample_count: _Optional[int] = ..., mean_wait_with_lanes: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_wait_without_lanes: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_sojourn_with_lanes: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_sojourn_without_lanes: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class RunTimeHistogram(_message.Message):
     __slots__ = ["buckets"]

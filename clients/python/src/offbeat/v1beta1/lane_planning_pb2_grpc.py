@@ -8,6 +8,17 @@ from offbeat.v1beta1 import lane_planning_pb2 as offbeat_dot_v1beta1_dot_lane__p
 class LanePlanningServiceStub(object):
     """Plans lanes from observed run times, by simulation.
 
+    Where a few jobs are very long, one stream of jobs, however long, says little. So everything
+    that is compared runs the same several streams of jobs, which arrive independently of one
+    another (a Poisson process). Figures are medians of the streams.
+
+    Glossary (see also offbeat/v1/lanes.proto):
+    stream    jobs as they may arrive: independent of those of other streams.
+    slowdown  sojourn over run time, bounded: max(1, sojourn / max(run time, floor)).
+    sojourn   time from arrival to end.
+    cutoff    attempt timeout of the express lane of two.
+    stable    the workers keep up with the arrivals.
+
     Beta: its fields and figures may change in ways that break callers.
     """
 
@@ -26,6 +37,17 @@ class LanePlanningServiceStub(object):
 
 class LanePlanningServiceServicer(object):
     """Plans lanes from observed run times, by simulation.
+
+    Where a few jobs are very long, one stream of jobs, however long, says little. So everything
+    that is compared runs the same several streams of jobs, which arrive independently of one
+    another (a Poisson process). Figures are medians of the streams.
+
+    Glossary (see also offbeat/v1/lanes.proto):
+    stream    jobs as they may arrive: independent of those of other streams.
+    slowdown  sojourn over run time, bounded: max(1, sojourn / max(run time, floor)).
+    sojourn   time from arrival to end.
+    cutoff    attempt timeout of the express lane of two.
+    stable    the workers keep up with the arrivals.
 
     Beta: its fields and figures may change in ways that break callers.
     """
@@ -54,6 +76,17 @@ def add_LanePlanningServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class LanePlanningService(object):
     """Plans lanes from observed run times, by simulation.
+
+    Where a few jobs are very long, one stream of jobs, however long, says little. So everything
+    that is compared runs the same several streams of jobs, which arrive independently of one
+    another (a Poisson process). Figures are medians of the streams.
+
+    Glossary (see also offbeat/v1/lanes.proto):
+    stream    jobs as they may arrive: independent of those of other streams.
+    slowdown  sojourn over run time, bounded: max(1, sojourn / max(run time, floor)).
+    sojourn   time from arrival to end.
+    cutoff    attempt timeout of the express lane of two.
+    stable    the workers keep up with the arrivals.
 
     Beta: its fields and figures may change in ways that break callers.
     """

@@ -67,11 +67,11 @@ module Offbeat
   end
 
   # The jobs of one pull. `empty_reason` says why there are none: :no_ready_job, :consumer_at_limit, :leases_at_limit
-  # or :ended; nil if there are some.
+  # or :spread_closed; nil if there are some.
   PulledJobs = Value.define(:jobs, :empty_reason) do
     # Whether the spread is closed and holds no job: do not pull again.
     def ended?
-      empty_reason == :ended
+      empty_reason == :spread_closed
     end
   end
 

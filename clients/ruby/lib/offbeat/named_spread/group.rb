@@ -49,7 +49,8 @@ module Offbeat
       # attempt, what an earlier one may have left behind.
       def part(place)
         first, following = part_starts[place, 2]
-        part = V1::GroupPart.new(group_id: id, first_job_index: first, payloads: @payloads[first...following])
+        jobs = @payloads[first...following].map { |payload| V1::SubmittedJob.new(payload: payload) }
+        part = V1::GroupPart.new(group_id: id, first_job_index: first, jobs: jobs)
         return part if following
 
         part.commit = commit

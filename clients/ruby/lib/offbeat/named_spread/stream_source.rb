@@ -54,7 +54,7 @@ module Offbeat
         @used += 1
         return if @conversation.nil? || @used * 2 < @window
 
-        guarded { write(credit: @used) }
+        guarded { write(credit: V1::JobCredit.new(job_count: @used)) }
         @used = 0
       rescue Unavailable, DeadlineExceeded
         nil # the next call connects again
@@ -84,7 +84,7 @@ module Offbeat
           break if start_stream < LONG_START
         end
         @used = 0
-        write(credit: @window)
+        write(credit: V1::JobCredit.new(job_count: @window))
       end
 
       # How long it took; relates the clock of the sidecar to that of this process.

@@ -66,7 +66,7 @@ pub(super) fn check_id(id: &str) -> Result<(), Rejection> {
 pub(super) fn check_jobs(part: &GroupPart) -> Result<(), Rejection> {
     let large = part.payloads.iter().enumerate().find(|(_, job)| job.len() > JOB_BYTES.max_size());
     if let Some((place, job)) = large {
-        let (field, value) = (format!("payloads[{place}]"), format!("{} bytes", job.len()));
+        let (field, value) = (format!("jobs[{place}].payload"), format!("{} bytes", job.len()));
         let allowed = format!("must be {JOB_BYTES}");
         return Err(Rejection::new(Reason::OutOfRange, field, value, allowed));
     }

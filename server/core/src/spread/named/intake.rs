@@ -208,7 +208,7 @@ impl Call<'_> {
         let (jobs, bytes) = (held.jobs + more.jobs, held.bytes + more.bytes);
         let never = |value: u64, most: u64, unit: &str| {
             let allowed = format!("must be 0 to {most} {unit} in one group of this spread");
-            Rejection::new(Reason::OutOfRange, "payloads", format!("{value} {unit}"), allowed)
+            Rejection::new(Reason::OutOfRange, "jobs", format!("{value} {unit}"), allowed)
         };
         // Where a job ends is 32 bits.
         let most_bytes = self.room.bytes.min(u32::MAX.into());
@@ -219,7 +219,7 @@ impl Call<'_> {
             return Err(never(bytes, most_bytes, "bytes, with what holding it takes"));
         }
         let elsewhere = self.elsewhere.checked_sub(more.bytes);
-        self.elsewhere = elsewhere.ok_or_else(|| full("payloads", more.bytes, SPREAD_BYTES))?;
+        self.elsewhere = elsewhere.ok_or_else(|| full("jobs", more.bytes, SPREAD_BYTES))?;
         let may_exceed = more.groups == 0 && self.intake.is_oldest(id);
         let free = &mut self.free;
         for (free, more, limit) in [
@@ -230,7 +230,7 @@ impl Call<'_> {
             *free = match free.checked_sub(more) {
                 Some(left) => left,
                 None if may_exceed => 0,
-                None => return Err(full("payloads", more, limit)),
+                None => return Err(full("jobs", more, limit)),
             };
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 mod lane_set;
 mod plan;
+mod sentences;
 
 use offbeat_core::lanes::{Dispatched, Job, LaneState, Outcome, SplitSpec, dispatch};
 use offbeat_core::limits::DISPATCHED_JOBS;

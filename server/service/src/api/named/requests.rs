@@ -94,8 +94,9 @@ pub(super) fn parts(groups: Vec<proto::GroupPart>) -> Result<Vec<GroupPart>, Rej
 }
 
 fn part(message: proto::GroupPart) -> Result<GroupPart, Rejection> {
-    let proto::GroupPart { group_id, first_job_index, payloads, commit } = message;
+    let proto::GroupPart { group_id, first_job_index, jobs, commit } = message;
     let commit = commit.map(commit_of).transpose().map_err(|refused| refused.under("commit"))?;
+    let payloads = jobs.into_iter().map(|job| job.payload).collect();
     Ok(GroupPart { group_id, first_job_index, payloads, commit })
 }
 

@@ -162,7 +162,7 @@ pub(super) fn empty_reason(reason: Option<EmptyReason>) -> proto::EmptyReason {
         Some(EmptyReason::NoReadyJob) => proto::EmptyReason::NoReadyJob,
         Some(EmptyReason::ConsumerAtLimit) => proto::EmptyReason::ConsumerAtLimit,
         Some(EmptyReason::LeasesAtLimit) => proto::EmptyReason::LeasesAtLimit,
-        Some(EmptyReason::Ended) => proto::EmptyReason::Ended,
+        Some(EmptyReason::Ended) => proto::EmptyReason::SpreadClosed,
     }
 }
 

@@ -97,9 +97,10 @@ impl Consumer {
         let refused = status::refused;
         let start = required("start", start, "it must be set in the first message");
         let proto::StreamJobsStart { spread_name, consumer_id, credit } = start.map_err(refused)?;
+        let credit = credit.map_or(0, |credit| credit.job_count);
         let credit = match credit {
             0 => 0,
-            credit => add_credit("start.credit", 0, credit).map_err(refused)?,
+            credit => add_credit("start.credit.job_count", 0, credit).map_err(refused)?,
         };
         let (spread, name, settled) = (spread_name, consumer_id.into(), Vec::new());
         Ok(Self { store, requests, permit, spread, name, credit, settled, zero })
@@ -153,7 +154,7 @@ impl Consumer {
     async fn take(&mut self, request: proto::StreamJobsRequest) -> Result<(), Rejection> {
         match request.message {
             Some(Asked::Credit(more)) => {
-                self.credit = add_credit("credit", self.credit, more)?;
+                self.credit = add_credit("credit.job_count", self.credit, more.job_count)?;
                 Ok(())
             }
             Some(Asked::Settlements(proto::JobSettlements { epoch, settlements })) => {

@@ -183,11 +183,11 @@ impl Dealing {
             if let Some(place) = &self.place {
                 place.check(self.sequence, self.digest, &group_indexes)?;
             }
-            let first_sequence = wide(self.sequence);
+            let first_turn_index = wide(self.sequence);
             let resume_token = spec::token(self.sequence, self.digest, &self.begun).into();
             self.sequence += group_indexes.len() as u64;
             self.digest.extend(&group_indexes);
-            let turns = proto::SpreadTurns { first_sequence, group_indexes, resume_token };
+            let turns = proto::SpreadTurns { first_turn_index, group_indexes, resume_token };
             self.answers.push_back(Answer::Turns(turns));
         }
         if let (true, Some(place)) = (ended, &self.place) {

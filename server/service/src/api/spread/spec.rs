@@ -63,8 +63,8 @@ pub(super) fn place(resume: proto::SpreadResume) -> Result<(proto::SpreadSpec, P
     let (sequence, rest) = content.split_first_chunk::<8>().ok_or_else(malformed)?;
     let (digest, spec) = rest.split_first_chunk::<8>().ok_or_else(malformed)?;
     let spec = proto::SpreadSpec::decode(spec).map_err(|_| malformed())?;
-    let first_sequence = i64::from_be_bytes(*sequence);
-    let place = Place::try_new(first_sequence, u64::from_be_bytes(*digest), taken_group_indexes)?;
+    let first_turn_index = i64::from_be_bytes(*sequence);
+    let place = Place::try_new(first_turn_index, u64::from_be_bytes(*digest), taken_group_indexes)?;
     Ok((spec, place))
 }
 

@@ -1,0 +1,23 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use Offbeat\V1beta1;
+
+/** What a figure of nine of ten streams of jobs lies within. */
+final class FigureRange
+{
+    public function __construct(
+        public readonly float $low,
+        public readonly float $high,
+    ) {
+    }
+
+    /** @internal */
+    public static function fromMessage(V1beta1\FigureRange $message): self
+    {
+        return new self($message->getLow(), $message->getHigh());
+    }
+}

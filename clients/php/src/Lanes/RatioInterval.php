@@ -1,0 +1,28 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use Offbeat\V1beta1;
+
+/** A ratio of figures with the same streams of jobs: their geometric mean. */
+final class RatioInterval
+{
+    /**
+     * @param float $low the lower end of the 95 % interval
+     * @param float $high the upper end
+     */
+    public function __construct(
+        public readonly float $estimate,
+        public readonly float $low,
+        public readonly float $high,
+    ) {
+    }
+
+    /** @internal */
+    public static function fromOptional(?V1beta1\RatioInterval $message): ?self
+    {
+        return $message === null ? null : new self($message->getEstimate(), $message->getLow(), $message->getHigh());
+    }
+}

@@ -1,0 +1,188 @@
+//! What a plan says in words: its verdict, and what speaks against the lanes.
+
+use offbeat_core::lanes::OnTimeout;
+use offbeat_sim::lanes::{ClassPerformance, Plan, Ratio, Verdict};
+use offbeat_text::figures::{figure, percent, span};
+
+/// Fewer run times than this say little of those that are as long.
+const FEW_SAMPLES: usize = 30;
+
+/// From here on, a class of jobs is said to take longer.
+const LONGER: f64 = 1.05;
+
+/// `samples` has how many run times of the request lie in each class; empty without samples.
+pub(super) fn sentences(plan: &Plan, on_timeout: OnTimeout, samples: &[usize]) -> Vec<String> {
+    let mut said = vec![verdict(plan)];
+    if plan.lanes.is_empty() || plan.verdict == Verdict::NoLanes {
+        return said;
+    }
+    said.extend(who_takes_longer(plan));
+    said.extend(with_more_jobs(plan));
+    said.extend(few_samples(plan, samples));
+    if on_timeout == OnTimeout::Abort {
+        let slow: f64 = plan.classes.iter().skip(1).map(|class| class.share).sum();
+        said.push(format!(
+            "A job that reaches a timeout starts again from the beginning, as {} of all jobs may: \
+             it must be safe to run twice.",
+            percent(slow)
+        ));
+    }
+    said
+}
+
+fn verdict(plan: &Plan) -> String {
+    let [now, ..] = &plan.rates;
+    if plan.cutoffs.is_empty() {
+        return "There is nothing to try: lanes need two workers, and run times that differ."
+            .to_owned();
+    }
+    let without = figure(now.without_lanes.median.mean_slowdown);
+    let found = plan.slowdown_ratio.zip(plan.sojourn_ratio).zip(now.with_lanes.as_ref());
+    let Some(((slowdown, sojourn), with)) = found else {
+        return "No lanes were found that keep up with the arrivals.".to_owned();
+    };
+    let with = figure(with.median.mean_slowdown);
+    let (to, range) = (figure(slowdown.estimate), interval(slowdown));
+    match plan.verdict {
+        Verdict::Lanes => {
+            format!("The mean slowdown falls from {without} to {with}, to {to} of it ({range}).")
+        }
+        Verdict::Undecided => format!(
+            "A few long jobs decide, and the simulated streams of jobs differ too much to say: with \
+             the best lanes, the mean slowdown is {to} of that with one queue ({range})."
+        ),
+        Verdict::NoLanes if !plan.has_room => format!(
+            "The best lanes do not keep up with 20 % more jobs, which one queue for all workers does. \
+             Today their mean slowdown would be {to} of that of one queue ({range})."
+        ),
+        Verdict::NoLanes if slowdown.low > 0.95 || slowdown.estimate > 1.0 => format!(
+            "One queue for all workers is as good, or better: with the best lanes, the mean slowdown \
+             is {to} of that with one queue ({range})."
+        ),
+        Verdict::NoLanes => format!(
+            "One queue for all workers is as good, or better: with the best lanes, the mean slowdown \
+             is {to} of that with one queue ({range}), and the mean time from arrival to end {} of it \
+             ({}).",
+            figure(sojourn.estimate),
+            interval(sojourn)
+        ),
+    }
+}
+
+fn interval(ratio: Ratio) -> String {
+    format!("95 % interval: {} to {}", figure(ratio.low), figure(ratio.high))
+}
+
+/// Which jobs are done later than in one queue.
+fn who_takes_longer(plan: &Plan) -> Vec<String> {
+    let [now, ..] = &plan.rates;
+    let Some(with) = &now.with_lanes else { return Vec::new() };
+    let pairs = with.median.classes.iter().zip(&now.without_lanes.median.classes);
+    let said = plan.classes.iter().enumerate().zip(pairs).filter_map(|((place, class), pair)| {
+        let (with, without): (&ClassPerformance, &ClassPerformance) = pair;
+        if with.mean_sojourn <= LONGER * without.mean_sojourn || class.share <= 0.0 {
+            return None;
+        }
+        let seconds = |bound: offbeat_core::Span| span(bound.nanos() as f64 / 1e9);
+        let above = plan.classes.get(place.wrapping_sub(1)).and_then(|class| class.longest);
+        let jobs = match (above, class.longest) {
+            (None, Some(longest)) => format!("up to {}", seconds(longest)),
+            (Some(above), Some(longest)) => {
+                format!("of {} to {}", seconds(above), seconds(longest))
+            }
+            (Some(above), None) => format!("longer than {}", seconds(above)),
+            (None, None) => return None,
+        };
+        Some(format!(
+            "Jobs {jobs} ({}) take longer: {} from arrival to end instead of {}, on average.",
+            percent(class.share),
+            span(with.mean_sojourn / 1e6),
+            span(without.mean_sojourn / 1e6),
+        ))
+    });
+    let mut said: Vec<String> = said.collect();
+    if let Some(ratio) = plan.sojourn_ratio.filter(|ratio| ratio.low > LONGER) {
+        said.push(format!(
+            "Over all jobs, the mean time from arrival to end is {} times that with one queue ({}).",
+            figure(ratio.estimate),
+            interval(ratio)
+        ));
+    }
+    said
+}
+
+fn with_more_jobs(plan: &Plan) -> Option<String> {
+    let [_, _, more] = &plan.rates;
+    let with = more.with_lanes.as_ref()?;
+    match (with.keeps_up, more.without_lanes.keeps_up) {
+        (false, true) => Some(
+            "With 20 % more jobs, workers in lanes do not keep up; in one queue they do, just so."
+                .to_owned(),
+        ),
+        (false, false) => {
+            Some("With 20 % more jobs, workers do not keep up, with lanes or without.".to_owned())
+        }
+        (true, _) => None,
+    }
+}
+
+fn few_samples(plan: &Plan, samples: &[usize]) -> Option<String> {
+    let (last, rest) = samples.split_last()?;
+    let above = plan.classes.iter().rev().nth(1)?.longest?;
+    let all = rest.iter().sum::<usize>() + last;
+    (*last < FEW_SAMPLES).then(|| {
+        format!(
+            "Of the {all} run times, only {last} exceeded {}: measure more jobs, since the figures \
+             depend on the long ones.",
+            span(above.nanos() as f64 / 1e9)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use offbeat_sim::distribution::Distribution;
+    use offbeat_sim::lanes::PlanSpec;
+
+    use super::*;
+
+    fn plan(run_times: &[i64], worker_count: i64) -> Plan {
+        let run_times = Distribution::of_samples(run_times).unwrap();
+        let spec = PlanSpec {
+            arrival_rate: 0.5 * worker_count as f64 / run_times.all().first,
+            run_times,
+            worker_count,
+            tolerated_wait: None,
+            slowdown_floor: None,
+            on_timeout: OnTimeout::Abort,
+            max_lane_count: Some(2),
+            seed: 0,
+        };
+        spec.plan().unwrap()
+    }
+
+    #[test]
+    fn each_verdict_has_its_words() {
+        let mut plan = plan(&[500_000, 500_000, 500_000, 20_000_000], 4);
+        for (verdict, has_room, words) in [
+            (Verdict::Lanes, true, "The mean slowdown falls from "),
+            (Verdict::Undecided, true, "differ too much to say"),
+            (Verdict::NoLanes, true, "as good, or better"),
+            (Verdict::NoLanes, false, "do not keep up with 20 % more jobs"),
+        ] {
+            (plan.verdict, plan.has_room) = (verdict, has_room);
+            let said = sentences(&plan, OnTimeout::Abort, &[3, 1]);
+            assert!(said[0].contains(words) && said[0].contains("95 % interval"), "{said:?}");
+            assert_eq!(said.len() > 1, verdict != Verdict::NoLanes, "{said:?}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_can_be_tried_it_says_so() {
+        for plan in [plan(&[1_000_000; 4], 4), plan(&[500_000, 20_000_000], 1)] {
+            let said = sentences(&plan, OnTimeout::Abort, &[]);
+            assert_eq!(said.len(), 1);
+            assert!(said[0].starts_with("There is nothing to try"), "{said:?}");
+        }
+    }
+}
