@@ -3,7 +3,7 @@
 
 mod command;
 
-use command::offbeat_with;
+use command::{USAGE, offbeat_with};
 
 fn plan(run_times: &str, flags: &[&str]) -> String {
     let arguments = [&["lanes", "plan", "--workers", "4"], flags].concat();
@@ -35,6 +35,15 @@ fn a_plan_says_who_takes_longer_and_what_to_beware_of() {
         plan(&one_in_ten_is_long(100), &["--arrival-rate", "1.2", "--on-timeout", "suspend"]);
     assert!(!suspended.contains("starts again"), "{suspended}");
     assert!(!suspended.contains("measure more jobs"), "{suspended}");
+}
+
+#[test]
+fn no_run_times_are_refused_in_the_words_of_the_command_line() {
+    let arguments = ["lanes", "plan", "--workers", "2", "--arrival-rate", "1"];
+    let output = offbeat_with(&arguments, b"", &[]);
+    assert_eq!(output.status.code(), Some(USAGE));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("standard input: must hold 1 to 400000 samples"), "{said}");
 }
 
 #[test]

@@ -364,8 +364,11 @@ async fn a_reload_is_all_or_nothing_and_no_version_changes_its_meaning() {
     fs::write(&file, FILE.replace("slot_count = 96", "slot_count = 48")).unwrap();
     assert!(sidecar.reload()["why"].as_str().unwrap().contains("bank-sync/2"));
     assert_eq!(known(&mut channel, "bank-sync", 2).await, None);
+    let stale = |is: u8| format!("offbeat_reload_stale{{what=\"schedules\"}} {is}\n");
+    assert!(sidecar.metrics().await.contains(&stale(1)), "until the file is mended");
     fs::write(&file, FILE).unwrap();
     assert_eq!(sidecar.reload()["message"], "read again");
+    assert!(sidecar.metrics().await.contains(&stale(0)));
     assert!(known(&mut channel, "bank-sync", 2).await.is_some());
 
     // What cannot be read, or is not there, changes nothing.

@@ -27,6 +27,19 @@ fn unknown_columns_and_fields_are_refused_in_the_names_of_the_help() {
 }
 
 #[test]
+fn limits_of_moves_are_refused_where_nothing_can_move() {
+    for flags in [["--max-moves", "0"], ["--min-improvement", "5"]] {
+        let arguments = [&ALLOCATE[..], &flags].concat();
+        let output = offbeat_with(&arguments, b"name,backlog_count\nA,3\nB,1\n", &[]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(USAGE), "{said}");
+        assert!(said.contains(flags[0]) && said.contains("current_worker_count"), "{said}");
+        let moved = b"name,backlog_count,current_worker_count\nA,3,10\nB,1,0\n";
+        assert!(offbeat_with(&arguments, moved, &[]).status.success());
+    }
+}
+
+#[test]
 fn columns_and_fields_have_the_names_of_the_help_or_of_the_json_api() {
     let allocate = |input: &str| json_of(&[&ALLOCATE[..], &["--format", "json"]].concat(), input);
     let expected = allocate("name,backlog_count,mean_run_time,done\nA,3,1s,false\nB,1,,\n");

@@ -236,7 +236,7 @@ def test_named_spreads_by_curl(address):
     answer = json.loads(run("bash", "-c", open_.replace(DEFAULT, address)))
     assert answer["created"] is True
     assert answer["description"]["spec"]["leaseDuration"] == "30s"
-    close = close.replace("127.0.0.1:2329", address).replace("mail", "by-hand")
+    close = close.replace("127.0.0.1:2328", address).replace("mail", "by-hand")
     answer = json.loads(run("bash", "-c", close))
     assert answer["description"]["state"] == "SPREAD_STATE_CLOSED"
 

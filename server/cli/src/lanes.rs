@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use offbeat_core::limits::RUN_TIME_SAMPLES;
 use offbeat_core::{Reason, Rejection, Span};
 
 use super::Failure;
@@ -76,6 +77,10 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
 }
 
 fn question(args: &PlanArgs, micros: Vec<i64>) -> Result<v1beta1::PlanLanesRequest, Failure> {
+    if micros.is_empty() {
+        let allowed = format!("must hold {RUN_TIME_SAMPLES}, a run time in seconds on each line");
+        return Err(Failure::Usage(format!("standard input: {allowed}")));
+    }
     let narrow = |flag: &str, value: i64| {
         let allowed = "must be a number of 32 bits";
         i32::try_from(value).map_err(|_| Rejection::new(Reason::OutOfRange, flag, value, allowed))

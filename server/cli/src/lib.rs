@@ -37,7 +37,7 @@ use failure::EXIT_USAGE;
 pub use failure::Failure;
 
 const EXIT_STATUSES: &str = "Exit status: 0 on success; 1 on a runtime error, if an ID is refused, or if a server does \
-not serve; 64 on invalid usage.";
+not serve; 2 if `schedules check` refuses a file; 64 on invalid usage.";
 
 #[derive(Debug, Parser)]
 #[command(

@@ -43,7 +43,7 @@ struct ScheduleRow {
 
 impl Row for ScheduleRow {
     const COLUMNS: &'static [(&'static str, isize)] =
-        &[("SCHEDULE", 20), ("PERIOD", -10), ("SLOTS", -7), ("PLACEMENT", 9), ("FINGERPRINT", 64)];
+        &[("SCHEDULE", 20), ("PERIOD", 22), ("SLOTS", -7), ("PLACEMENT", 9), ("FINGERPRINT", 64)];
 
     fn cells(&self) -> Vec<String> {
         let Self { schedule, fingerprint, period, slot_count, placement } = self;

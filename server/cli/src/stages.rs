@@ -144,6 +144,14 @@ fn is_known(field: &str) -> Result<(), Failure> {
 
 fn question(args: &AllocateArgs, input: &str) -> Result<proto::AllocateWorkersRequest, Failure> {
     let stages = read_stages(input)?;
+    let is_new = stages.iter().all(|stage| stage.current_worker_count == 0);
+    if is_new && (args.max_moves.is_some() || args.min_improvement != 0) {
+        let flag = if args.max_moves.is_some() { "--max-moves" } else { "--min-improvement" };
+        return Err(Failure::Usage(format!(
+            "{flag}: must not be set where no stage has a current_worker_count: all workers are new, \
+             and none moves"
+        )));
+    }
     let narrow = |flag: &str, value: i64| {
         i32::try_from(value).map_err(|_| {
             let allowed = "must be a number of 32 bits";

@@ -17,6 +17,7 @@ use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tonic::Code;
@@ -58,6 +59,7 @@ pub struct Metrics {
     connections: Counter,
     panics: Counter,
     reloads: Family<ReloadLabels, Counter>,
+    stale: Family<[(&'static str, &'static str); 1], Gauge>,
     lateness: Lateness,
 }
 
@@ -122,10 +124,12 @@ impl Default for Metrics {
             drop(refusals.get_or_create(&ReasonLabel(reason)));
         }
         let reloads: Family<ReloadLabels, Counter> = Family::default();
+        let stale: Family<[(&'static str, &'static str); 1], Gauge> = Family::default();
         for what in RELOADED {
             for result in ["ok", "refused"] {
                 drop(reloads.get_or_create(&ReloadLabels { what, result }));
             }
+            drop(stale.get_or_create(&[("what", what)]));
         }
         registry.register("requests", "Requests ended, by method and code", requests.clone());
         let help = "Time from the head of a request to the end of its answer, of unary methods";
@@ -139,8 +143,21 @@ impl Default for Metrics {
         );
         let help = "Files of certificates, tokens and schedules read again after a change";
         registry.register("reloads", help, reloads.clone());
+        let help =
+            "Whether such files have changed and were refused: 1 until they are mended, or 0";
+        registry.register("reload_stale", help, stale.clone());
         let lateness = Lateness::new(&mut registry);
-        Self { registry, requests, durations, refusals, connections, panics, reloads, lateness }
+        Self {
+            registry,
+            requests,
+            durations,
+            refusals,
+            connections,
+            panics,
+            reloads,
+            stale,
+            lateness,
+        }
     }
 }
 
@@ -159,6 +176,7 @@ impl Metrics {
     pub fn reloaded(&self, what: &'static str, well: bool) {
         let result = if well { "ok" } else { "refused" };
         self.reloads.get_or_create(&ReloadLabels { what, result }).inc();
+        self.stale.get_or_create(&[("what", what)]).set(i64::from(!well));
     }
 
     /// Runs started so late; whether their schedule and kind have a series of their own.
