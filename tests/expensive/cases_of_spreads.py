@@ -201,7 +201,8 @@ def wide(fill: Callable[[Spread], None], **spec: object) -> Spread:
 
 def conversation(spread: Spread) -> list[bytes]:
     """StreamJobs: all the credit there can be, and what became of jobs."""
-    start = named.StreamJobsStart(spread_name=spread.name, consumer_id="c", credit=MOST)
+    credit = named.JobCredit(job_count=MOST)
+    start = named.StreamJobsStart(spread_name=spread.name, consumer_id="c", credit=credit)
     settlements = named.JobSettlements(
         epoch=spread.epoch,
         settlements=[

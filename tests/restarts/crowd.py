@@ -74,7 +74,8 @@ def first_words(kind: str, stream: int, name: str) -> bytes:
     if kind == "watch":
         return begin(stream, WATCH) + body(stream, prefixed(b""))
     if kind == "jobs":
-        start = named.StreamJobsStart(spread_name=SPREAD_NAME, consumer_id=name, credit=1)
+        credit = named.JobCredit(job_count=1)
+        start = named.StreamJobsStart(spread_name=SPREAD_NAME, consumer_id=name, credit=credit)
         message = named.StreamJobsRequest(start=start).SerializeToString()
         return begin(stream, NAMED + "StreamJobs") + body(stream, prefixed(message), end=False)
     if kind == "spread":
