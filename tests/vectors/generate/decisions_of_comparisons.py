@@ -11,7 +11,8 @@ from itertools import combinations
 from calendars import Dated, Recurring, instant
 from compared_jobs import EIGHT, HOUR, Job, shortest
 from decisions import duration, print_cases
-from decisions_of_kinds import MINUTE, Kinds, refusal, three, two
+from declared_kinds import MINUTE, Kinds, three, two
+from refusals_of_kinds import refusal
 
 BERLIN = "Europe/Berlin"
 

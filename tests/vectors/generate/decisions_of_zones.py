@@ -12,8 +12,8 @@ from fractions import Fraction
 from calendars import DAY, Calendar, instant, rfc3339
 from decisions import print_cases, run_id
 from decisions_of_duties_by_calendar import HOUR, Weighted
-from decisions_of_kinds import ByCalendar, two
-from decisions_of_kinds import due_case as late_kinds
+from declared_kinds import ByCalendar, two
+from late_runs_of_kinds import due_case as late_kinds
 
 #: Zones, and a day before each change of their clocks, some by half an hour or at midnight.
 ZONES = {

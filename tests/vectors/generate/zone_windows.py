@@ -13,8 +13,8 @@ from collections import defaultdict
 
 from calendars import DAY, Calendar, instant, rfc3339
 from decisions_of_duties_by_calendar import HOUR, Weighted
-from decisions_of_kinds import ByCalendar, two
 from decisions_of_zones import OWN, ZONES
+from declared_kinds import ByCalendar, two
 
 #: Where windows around a change begin and end, in seconds from it.
 AROUND = [

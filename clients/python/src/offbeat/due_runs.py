@@ -119,7 +119,7 @@ class CatchUpPolicy:
         shortest cycle, and with kinds at most what a run time leaves of its run budget. Take at
         least the time between two questions. Must be given with ``MissedRunPolicy.DROP``, where a
         slower poller would lose runs. Default: 60 s, or the most that it may be.
-    horizon: missed runs that are older are dropped, whatever the policy. Default: the shortest
+    horizon: missed runs that are older are dropped under every policy. Default: the shortest
         cycle.
     smear_span: missed runs start smeared over this span from now on, 0 to the shortest cycle.
         Refused where the schedule declares kinds: its ``catch_up_span`` keeps them apart.

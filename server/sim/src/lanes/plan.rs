@@ -27,7 +27,8 @@ const FULL: f64 = 0.9;
 /// Lanes must lower the slowdown to this part, or they are not worth their while.
 const WORTH_WHILE: f64 = 0.95;
 
-/// Where it is not certain that they do, and they lower it to this part at the most, it is no matter.
+/// Where it stays uncertain that they do, and they cannot lower it even to this part, one queue is the
+/// simpler choice.
 const LITTLE: f64 = 0.8;
 
 /// Rates of arrival, per second.
@@ -325,8 +326,8 @@ fn shown(
     }
 }
 
-/// Lanes are worth their while if the mean slowdown falls by a twentieth at least, at a cost that
-/// falls too: neither by chance.
+/// Lanes are worth their while if the mean slowdown falls by a twentieth at least and the cost falls
+/// too, both with certainty.
 fn judge(best: &Tried, queue: &Trial) -> Verdict {
     let slowdown = best.trial.against(queue, mean_slowdown);
     let cost = best.trial.against(queue, cost);

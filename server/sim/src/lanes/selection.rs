@@ -78,7 +78,7 @@ pub(super) fn select(
     Ok(Selection { best: all.into_iter().next(), chart: shown })
 }
 
-/// The best first: those with room, then by the product of slowdown and sojourn.
+/// The best first: those with room before the others, then by their cost.
 fn sort(all: &mut [Tried]) {
     all.sort_by(|one, other| {
         other.has_room.cmp(&one.has_room).then_with(|| one.worth().total_cmp(&other.worth()))

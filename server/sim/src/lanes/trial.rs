@@ -15,7 +15,7 @@ use crate::distribution::{Distribution, real};
 /// Jobs of a stream.
 pub(super) const STREAM_JOBS: usize = 100_000;
 
-/// Streams that are kept: others are made anew for what is compared by them.
+/// Streams that are kept. Others are made again each time that they are needed.
 const KEPT: usize = 4;
 
 /// Streams of jobs that arrive at one rate.
@@ -30,8 +30,9 @@ pub(super) struct Streams<'a> {
 
 impl<'a> Streams<'a> {
     pub(super) fn new(run_times: &'a Distribution, rate: f64, floor: u64, seed: u64) -> Self {
-        // The streams of neighbouring seeds are different ones.
-        let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        // Streams of neighbouring seeds must differ. Not by the step of the generator that seeds
+        // ours (0x9E37…), or their states would be parts of one another.
+        let seed = seed.wrapping_mul(0xD1B5_4A32_D192_ED03);
         let mut streams = Self { run_times, rate, floor, seed, kept: Vec::new() };
         streams.kept = (0..KEPT).map(|number| streams.make(number)).collect();
         streams
@@ -55,29 +56,36 @@ impl<'a> Streams<'a> {
     }
 }
 
+/// What is compared.
+#[derive(Debug, Clone)]
+enum Arrangement {
+    Lanes(LaneSet),
+    /// One queue for so many workers.
+    Queue(u32),
+}
+
 /// Lanes, or one queue, and how the jobs of the first streams fared with them.
 #[derive(Debug, Clone)]
 pub(super) struct Trial {
-    /// `None`: one queue for all workers.
-    lanes: Option<LaneSet>,
-    workers: u32,
+    arrangement: Arrangement,
+    /// Between the classes of jobs that are told apart.
     bounds: Vec<u64>,
     runs: Vec<Performance>,
 }
 
 impl Trial {
     pub(super) const fn of_queue(workers: u32, bounds: Vec<u64>) -> Self {
-        Self { lanes: None, workers, bounds, runs: Vec::new() }
+        Self { arrangement: Arrangement::Queue(workers), bounds, runs: Vec::new() }
     }
 
     pub(super) const fn of_lanes(lanes: LaneSet, bounds: Vec<u64>) -> Self {
-        Self { lanes: Some(lanes), workers: 0, bounds, runs: Vec::new() }
+        Self { arrangement: Arrangement::Lanes(lanes), bounds, runs: Vec::new() }
     }
 
     fn run(&mut self, work: &Work) {
-        self.runs.push(match &self.lanes {
-            Some(lanes) => simulate_lanes(work, lanes, &self.bounds),
-            None => simulate_queue(work, self.workers as usize, &self.bounds),
+        self.runs.push(match &self.arrangement {
+            Arrangement::Lanes(lanes) => simulate_lanes(work, lanes, &self.bounds),
+            Arrangement::Queue(workers) => simulate_queue(work, *workers as usize, &self.bounds),
         });
     }
 

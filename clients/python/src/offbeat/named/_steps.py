@@ -36,17 +36,14 @@ class Sleep:
 Step = Union[Call, Sleep]
 Steps = Generator[Step, Any, T]
 
-#: What may be over in a while: of what the service refuses, only with a delay.
-TRANSIENT = (Unavailable, DeadlineExceeded, ResourceExhausted)
-
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether the same call may succeed in a while."""
+    """Whether the same call may succeed in a while; what is refused, only if it names a delay."""
     if isinstance(error, ResourceExhausted):
         return error.retry_delay is not None
-    return isinstance(error, TRANSIENT)
+    return isinstance(error, (Unavailable, DeadlineExceeded))
 
 
 def patiently(patience: float, attempt: Callable[[], Steps[T]]) -> Steps[T]:
@@ -55,7 +52,7 @@ def patiently(patience: float, attempt: Callable[[], Steps[T]]) -> Steps[T]:
     while True:
         try:
             return (yield from attempt())
-        except TRANSIENT as error:
+        except OffbeatError as error:
             if not is_transient(error) or time.monotonic() + pause > end:
                 raise
             yield Sleep(max(pause, _asked(error)))
