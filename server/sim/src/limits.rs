@@ -10,6 +10,10 @@ offbeat_core::limits! {
     SCENARIO_WORKERS = 0..=100_000, "workers", "workers of a scenario",
         "constant, changing, or by an autoscaler";
     SCENARIO_KINDS = 1..=16, "kinds", "kinds of job in a scenario", "";
+    SCENARIO_WINDOWS = 0..=366, "windows", "active windows of a cycle of a scenario",
+        "of all its days together";
+    SCENARIO_CALLS = 0..=1_000, "calls", "calls of a job of a scenario", "to the partner of its user";
+    SCENARIO_ATTEMPTS = 1..=100, "attempts", "attempts of a job of a scenario", "while its partner is down";
     SCENARIO_STRATEGIES = 1..=16, "strategies", "strategies of a scenario", "";
     SCENARIO_SEEDS = 1..=64, "seeds", "seeds of a scenario", "one run of each strategy for each";
     SCENARIO_PARTNERS = 0..=64, "partners", "partners of a scenario",

@@ -56,6 +56,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
         "CREATE TABLE strategies (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, {figures});
          CREATE TABLE partners (strategy_id INTEGER NOT NULL REFERENCES strategies, name TEXT NOT NULL, jobs_finished REAL NOT NULL, throttled REAL NOT NULL, failed REAL NOT NULL, mean_wait REAL NOT NULL);
          CREATE TABLE late_runs (strategy_id INTEGER NOT NULL REFERENCES strategies, late REAL NOT NULL, superseded REAL NOT NULL, dropped REAL NOT NULL, least_kind_distance REAL);
+         CREATE TABLE phases (strategy_id INTEGER NOT NULL REFERENCES strategies, from_second REAL NOT NULL, to_second REAL NOT NULL, workers_needed REAL NOT NULL, workers_available REAL NOT NULL, busy_workers REAL NOT NULL, mean_wait REAL NOT NULL, max_queue_depth REAL NOT NULL);
          CREATE TABLE runs (id INTEGER PRIMARY KEY, strategy_id INTEGER NOT NULL REFERENCES strategies, seed INTEGER NOT NULL);
          CREATE TABLE seconds (run_id INTEGER NOT NULL REFERENCES runs, second INTEGER NOT NULL, {columns});
          BEGIN;"
@@ -107,6 +108,7 @@ fn write_figures(connection: &Connection, results: &Results) -> rusqlite::Result
     let marks = vec!["?"; Figures::NAMES.len() + 3].join(", ");
     let mut strategy = connection.prepare(&format!("INSERT INTO strategies VALUES ({marks})"))?;
     let mut partner = connection.prepare("INSERT INTO partners VALUES (?, ?, ?, ?, ?, ?)")?;
+    let mut phases = connection.prepare("INSERT INTO phases VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?;
     let mut late_runs = connection.prepare("INSERT INTO late_runs VALUES (?, ?, ?, ?, ?)")?;
     for (id, outcome) in (0_i64..).zip(&results.strategies) {
         strategy.raw_bind_parameter(1, id)?;
@@ -119,7 +121,13 @@ fn write_figures(connection: &Connection, results: &Results) -> rusqlite::Result
         if let Some(LateRunFigures { late, superseded, dropped }) = outcome.late_runs {
             late_runs.execute((id, late, superseded, dropped, outcome.least_kind_distance))?;
         }
-        for PartnerFigures { name, jobs_finished, throttled, failed, mean_wait } in
+        for phase in &outcome.feasibility.phases {
+            let workers = (phase.workers_needed, phase.workers_available, phase.busy_workers);
+            let (needed, available, busy) = workers;
+            let (wait, depth) = (phase.mean_wait, phase.max_queue_depth);
+            phases.execute((id, phase.from, phase.to, needed, available, busy, wait, depth))?;
+        }
+        for PartnerFigures { name, jobs_finished, throttled, failed, mean_wait, .. } in
             &outcome.partners
         {
             partner.execute((id, name, jobs_finished, throttled, failed, mean_wait))?;

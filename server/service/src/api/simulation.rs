@@ -9,7 +9,9 @@ use std::time::Duration;
 use futures_util::Stream;
 use offbeat_core::limits::Limit;
 use offbeat_core::{Reason, Rejection, Span};
-use offbeat_sim::results::{Digest, Figures, LateRunFigures, Outcome, PartnerFigures, Results};
+use offbeat_sim::results::{
+    Digest, Figures, LateRunFigures, Outcome, PartnerFigures, Phase, PhaseOfPartner, Results,
+};
 use offbeat_sim::scenario::{Scenario, parse};
 use offbeat_sim::world::{RunError, Watch, run_each};
 use tokio::sync::{Semaphore, oneshot};
@@ -180,6 +182,7 @@ fn results_of(results: &Results) -> v1beta1::SimulationResults {
     });
     v1beta1::SimulationResults {
         strategies: strategies.collect(),
+        findings: results.findings.clone(),
         notes: results.scenario.notes.clone(),
     }
 }
@@ -187,16 +190,17 @@ fn results_of(results: &Results) -> v1beta1::SimulationResults {
 fn strategy_of(outcome: &Outcome, overall_rank: i32) -> v1beta1::StrategyResult {
     let (series, intervals) = (&outcome.series, &outcome.interval_histogram);
     let counts = |values: &[u32]| values.iter().map(|value| count(*value)).collect();
+    let own = &outcome.feasibility;
     let loads = outcome.slots.iter().flat_map(|slots| slots.loads.iter().copied());
     v1beta1::StrategyResult {
         name: outcome.name.clone(),
         overall_rank,
         figures: Some(figures_of(outcome)),
-        ranks: Some(v1beta1::StrategyRanks {
-            consistent_delay: count(outcome.ranks.consistent_delay),
-            no_spikes: count(outcome.ranks.no_spikes),
-            even_throughput: count(outcome.ranks.even_throughput),
-            no_conflicts: count(outcome.ranks.no_conflicts),
+        ranks: outcome.ranks.map(|ranks| v1beta1::StrategyRanks {
+            consistent_delay: count(ranks.consistent_delay),
+            no_spikes: count(ranks.no_spikes),
+            even_throughput: count(ranks.even_throughput),
+            no_conflicts: count(ranks.no_conflicts),
         }),
         series: Some(v1beta1::SimulationSeries {
             step_duration: Some(duration(Span::from_seconds(series.step.into()))),
@@ -220,6 +224,32 @@ fn strategy_of(outcome: &Outcome, overall_rank: i32) -> v1beta1::StrategyResult 
             }
         }),
         least_kind_distance: outcome.least_kind_distance.and_then(seconds),
+        jobs_pile_up: own.jobs_pile_up,
+        enqueued_job_count: own.jobs_enqueued,
+        needed_worker_count: own.workers_needed,
+        available_worker_count: own.workers_available,
+        phases: own.phases.iter().map(phase_of).collect(),
+    }
+}
+
+fn phase_of(phase: &Phase) -> v1beta1::SimulationPhase {
+    let partner = |partner: &PhaseOfPartner| v1beta1::PartnerPhase {
+        is_down: partner.is_down,
+        needed_calls_per_second: partner.calls_needed,
+        max_calls_per_second: partner.calls_allowed.unwrap_or_default(),
+        unanswered_worker_count: partner.unanswered_workers,
+        mean_wait: seconds(partner.mean_wait),
+    };
+    v1beta1::SimulationPhase {
+        start_offset: seconds(phase.from),
+        end_offset: seconds(phase.to),
+        needed_worker_count: phase.workers_needed,
+        available_worker_count: phase.workers_available,
+        mean_busy_worker_count: phase.busy_workers,
+        mean_wait: seconds(phase.mean_wait),
+        max_backlog_count: phase.max_queue_depth,
+        producer_is_down: phase.producer_is_down,
+        partners: phase.partners.iter().map(partner).collect(),
     }
 }
 
@@ -235,7 +265,7 @@ fn seconds(seconds: f64) -> Option<prost_types::Duration> {
 }
 
 fn partner_of(partner: &PartnerFigures) -> v1beta1::PartnerResult {
-    let PartnerFigures { name, jobs_finished, throttled, failed, mean_wait } = partner;
+    let PartnerFigures { name, jobs_finished, throttled, failed, mean_wait, .. } = partner;
     v1beta1::PartnerResult {
         name: name.clone(),
         finished_job_count: *jobs_finished,

@@ -1,9 +1,13 @@
 //! What the runs of a scenario come to, and which strategy is best.
 
+mod feasibility;
 mod figures;
+mod findings;
 mod histogram;
 mod stats;
+pub mod words;
 
+pub use feasibility::{Feasibility, Phase, PhaseOfPartner};
 pub use figures::Figures;
 pub use histogram::Histogram;
 
@@ -13,8 +17,8 @@ use offbeat_core::Span;
 
 use crate::distribution::real;
 use crate::lanes::PlanSpec;
-use crate::scenario::{Scenario, Strategy, StrategyKind};
-use crate::world::{LateRuns, PartnerTally, Step, Sums, Trace};
+use crate::scenario::{Kind, KindPlacement, Partner, Scenario, Strategy, StrategyKind};
+use crate::world::{LateRuns, PartnerStep, PartnerTally, PhaseTally, Step, Sums, Tail, Trace};
 use stats::quantiles;
 
 /// What all runs come to; its JSON is what the report shows. Times are in seconds.
@@ -22,8 +26,11 @@ use stats::quantiles;
 pub struct Results {
     /// The question.
     pub scenario: Question,
-    /// Names of the strategies, the best first.
+    /// Names of the strategies, the best first; those that were cut short, or whose jobs pile up,
+    /// come last.
     pub ranking: Vec<String>,
+    /// What a reader should see first, in words: what is overloaded, and when and why jobs waited.
+    pub findings: Vec<String>,
     /// In the order of the scenario.
     pub strategies: Vec<Outcome>,
     /// What lanes do for this work, where a strategy has some.
@@ -76,6 +83,19 @@ pub struct Question {
     pub notes: Vec<String>,
     /// From when to when the producer stands still.
     pub outages: Vec<(f64, f64)>,
+    /// Whom jobs ask.
+    pub partners: Vec<PartnerInQuestion>,
+}
+
+/// A partner of the scenario in short.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PartnerInQuestion {
+    /// What it is called.
+    pub name: String,
+    /// The calls that it answers in a second, or that the limiter lets through if that is less.
+    pub max_per_second: Option<u32>,
+    /// From when to when it is down.
+    pub outages: Vec<(f64, f64)>,
 }
 
 /// What a strategy does.
@@ -87,8 +107,11 @@ pub struct Outcome {
     pub kind: &'static str,
     /// Means over the seeds.
     pub figures: Figures,
-    /// 1 is best; the same rank twice where they are within a hundredth.
-    pub ranks: Ranks,
+    /// 1 is best; the same rank twice where they are within a hundredth. `None` of a strategy that
+    /// was cut short, or whose jobs pile up: then it cannot be compared.
+    pub ranks: Option<Ranks>,
+    /// Whether the workers, and the partners, can do what comes.
+    pub feasibility: Feasibility,
     /// Whether it was stopped before its end: then it cannot be compared.
     pub is_cut: bool,
     /// Of the first seed.
@@ -130,6 +153,21 @@ pub struct PartnerFigures {
     pub failed: f64,
     /// From enqueuing to the first attempt, in seconds.
     pub mean_wait: f64,
+    /// By time, of the first seed.
+    pub series: PartnerSeries,
+}
+
+/// What the jobs of a partner's customers came to by time, in the steps of [`Series`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct PartnerSeries {
+    /// Jobs that were done.
+    pub finished: Vec<u32>,
+    /// Attempts that it refused.
+    pub throttled: Vec<u32>,
+    /// Attempts that failed since it was down.
+    pub failed: Vec<u32>,
+    /// The mean wait of the jobs whose first attempt began, in seconds; `None` where none did.
+    pub mean_wait: Vec<Option<f64>>,
 }
 
 /// How a strategy stands among the others, by each of the four criteria.
@@ -182,8 +220,8 @@ pub struct Slots {
 pub struct KindSlot {
     /// The kind.
     pub name: String,
-    /// Its slot.
-    pub slot: u32,
+    /// Its slot; `None` of a kind that stands anywhere, elsewhere for each user.
+    pub slot: Option<u32>,
 }
 
 /// What results need of a run, so that the rest of it can go before the next one begins.
@@ -192,6 +230,9 @@ pub struct Digest {
     figures: Figures,
     is_cut: bool,
     partners: Vec<PartnerTally>,
+    phases: Vec<PhaseTally>,
+    tail: Tail,
+    enqueued_jobs: u64,
     late_runs: LateRuns,
     least_kind_distance: Option<u64>,
     /// Of a first seed.
@@ -202,6 +243,7 @@ pub struct Digest {
 #[derive(Debug)]
 struct Shown {
     series: Series,
+    partners: Vec<Vec<PartnerStep>>,
     /// Kept until all strategies have been run: their histograms share their edges.
     intervals: Vec<u64>,
     /// All but a thousandth of them are no longer.
@@ -212,15 +254,27 @@ impl Digest {
     /// Of a run of `scenario`, by its number among all of them, as `run_each` tells it.
     #[must_use]
     pub fn of(scenario: &Scenario, number: usize, mut trace: Trace) -> Self {
-        let figures = Figures::of(&mut trace, scenario.cycle);
+        let figures = Figures::of(&mut trace, scenario.timing.cycle);
         let shown = number.is_multiple_of(scenario.seeds.len().max(1)).then(|| {
             let series = Series::of(&trace, scenario.duration);
             let mut intervals = std::mem::take(&mut trace.intervals);
             let [late_interval] = quantiles(&mut intervals, [0.999]);
-            Shown { series, intervals, late_interval }
+            let partners = std::mem::take(&mut trace.partner_steps);
+            Shown { series, partners, intervals, late_interval }
         });
-        let Trace { is_cut, partners, late_runs, least_kind_distance, .. } = trace;
-        Self { figures, is_cut, partners, late_runs, least_kind_distance, shown }
+        let Trace { is_cut, partners, phases, tail, enqueued_jobs, .. } = trace;
+        let Trace { late_runs, least_kind_distance, .. } = trace;
+        Self {
+            figures,
+            is_cut,
+            partners,
+            phases,
+            tail,
+            enqueued_jobs,
+            late_runs,
+            least_kind_distance,
+            shown,
+        }
     }
 }
 
@@ -239,8 +293,14 @@ impl Results {
         let figures: Vec<Figures> = digests.iter().map(mean).collect();
         let is_cut = digests.iter().flatten().any(|digest| digest.is_cut);
         let edges = edges(&digests);
+        let feasible: Vec<Feasibility> =
+            digests.iter().map(|digests| Feasibility::of(scenario, digests)).collect();
+        // Where jobs pile up, the figures of those that got through are no merit.
+        let rivals = figures.iter().zip(&feasible).filter(|(_, own)| !own.jobs_pile_up);
+        let rivals: Vec<Figures> = rivals.map(|(figures, _)| *figures).collect();
         let mut strategies = Vec::new();
-        for ((strategy, digests), own) in scenario.strategies.iter().zip(digests).zip(&figures) {
+        let each = scenario.strategies.iter().zip(digests).zip(&figures).zip(feasible);
+        for (((strategy, digests), own), feasibility) in each {
             let (partners, is_cut) =
                 (partners(scenario, &digests), digests.iter().any(|digest| digest.is_cut));
             let late_runs = scenario.producer.as_ref().map(|_| late_runs(&digests));
@@ -252,7 +312,9 @@ impl Results {
                 name: strategy.name.clone(),
                 kind: strategy.kind.name(),
                 figures: *own,
-                ranks: ranks(scenario, own, &figures),
+                ranks: (!is_cut && !feasibility.jobs_pile_up)
+                    .then(|| ranks(scenario, own, &rivals)),
+                feasibility,
                 is_cut,
                 series,
                 interval_histogram: Histogram::of(&edges, &intervals),
@@ -264,9 +326,14 @@ impl Results {
         }
         let mut ranking: Vec<&Outcome> = strategies.iter().collect();
         ranking.sort_by(|a, b| {
-            let by_rank = a.ranks.sum().cmp(&b.ranks.sum());
+            let sum = |one: &Outcome| one.ranks.map_or(u32::MAX, Ranks::sum);
+            let by_rank = sum(a).cmp(&sum(b));
             let whole_first = a.is_cut.cmp(&b.is_cut);
-            whole_first.then(by_rank).then(a.figures.mean_wait.total_cmp(&b.figures.mean_wait))
+            let done_first = a.feasibility.jobs_pile_up.cmp(&b.feasibility.jobs_pile_up);
+            whole_first
+                .then(done_first)
+                .then(by_rank)
+                .then(a.figures.mean_wait.total_cmp(&b.figures.mean_wait))
         });
         Ok(Self {
             scenario: Question {
@@ -275,26 +342,56 @@ impl Results {
                 duration: real(scenario.duration) / 1e6,
                 workers: scenario.workers.first().map_or(0, |(_, count)| *count),
                 population: scenario.population,
-                cycle: real(scenario.cycle) / 1e6,
+                cycle: real(scenario.timing.cycle) / 1e6,
                 seeds: scenario.seeds.clone(),
                 is_cut,
                 notes: scenario.notes.clone(),
-                outages: outages(scenario),
+                outages: in_seconds(
+                    scenario.producer.iter().flat_map(|producer| &producer.outages),
+                ),
+                partners: scenario.partners.iter().map(PartnerInQuestion::of).collect(),
             },
             ranking: ranking.iter().map(|outcome| outcome.name.clone()).collect(),
+            findings: findings::findings(scenario, &ranking),
             strategies,
             lanes: lane_curve(scenario),
         })
     }
 }
 
-fn outages(scenario: &Scenario) -> Vec<(f64, f64)> {
-    let outages = scenario.producer.iter().flat_map(|producer| &producer.outages);
-    outages.map(|(from, to)| (real(*from) / 1e6, real(*to) / 1e6)).collect()
+fn in_seconds<'a>(spans: impl IntoIterator<Item = &'a (u64, u64)>) -> Vec<(f64, f64)> {
+    spans.into_iter().map(|(from, to)| (real(*from) / 1e6, real(*to) / 1e6)).collect()
+}
+
+impl PartnerInQuestion {
+    fn of(partner: &Partner) -> Self {
+        Self {
+            name: partner.name.clone(),
+            max_per_second: partner.allowed_per_second(),
+            outages: in_seconds(&partner.outages),
+        }
+    }
+}
+
+impl PartnerSeries {
+    fn of(steps: &[PartnerStep]) -> Self {
+        let wait = |step: &PartnerStep| {
+            let seconds = real(step.wait_micros) / 1e6 / f64::from(step.waited.max(1));
+            (step.waited > 0).then_some(seconds)
+        };
+        Self {
+            finished: steps.iter().map(|step| step.finished).collect(),
+            throttled: steps.iter().map(|step| step.throttled).collect(),
+            failed: steps.iter().map(|step| step.failed).collect(),
+            mean_wait: steps.iter().map(wait).collect(),
+        }
+    }
 }
 
 fn partners(scenario: &Scenario, digests: &[Digest]) -> Vec<PartnerFigures> {
-    let figures = |(place, partner): (usize, &crate::scenario::Partner)| {
+    let shown = digests.iter().find_map(|digest| digest.shown.as_ref());
+    let figures = |(place, partner): (usize, &Partner)| {
+        let steps = shown.and_then(|shown| shown.partners.get(place));
         let mean = |of: &dyn Fn(&PartnerTally) -> f64| {
             let tallies = digests.iter().filter_map(|digest| digest.partners.get(place));
             tallies.map(of).sum::<f64>() / real((digests.len() as u64).max(1))
@@ -308,6 +405,7 @@ fn partners(scenario: &Scenario, digests: &[Digest]) -> Vec<PartnerFigures> {
             throttled: mean(&|tally| real(tally.throttled)),
             failed: mean(&|tally| real(tally.failed)),
             mean_wait: mean(&wait),
+            series: PartnerSeries::of(steps.map_or(&[], Vec::as_slice)),
         }
     };
     scenario.partners.iter().enumerate().map(figures).collect()
@@ -330,7 +428,7 @@ fn lane_curve(scenario: &Scenario) -> Option<LaneCurve> {
     let run_times = scenario.kinds.first()?.run_time.clone();
     let workers: u64 = set.lanes().iter().map(|lane| lane.workers).sum();
     let spec = PlanSpec {
-        arrival_rate: f64::from(scenario.population) / (real(scenario.cycle) / 1e6),
+        arrival_rate: f64::from(scenario.population) / (real(scenario.timing.cycle) / 1e6),
         run_times,
         worker_count: workers.cast_signed(),
         tolerated_wait: None,
@@ -422,18 +520,19 @@ fn slots(
 ) -> Result<Option<Slots>, offbeat_core::Rejection> {
     let StrategyKind::Slots(slots) = &strategy.kind else { return Ok(None) };
     let schedule = &crate::world::first_kind(&slots.schedule)?;
-    let count = u64::from(schedule.slot_count());
-    let slot_of = |at: u64| u32::try_from(at * count / scenario.cycle).unwrap_or_default();
+    let (timing, count) = (&scenario.timing, u64::from(schedule.slot_count()));
+    let slot_of = |active: u64| u32::try_from(active * count / timing.active()).unwrap_or_default();
     let mut loads = vec![0; usize::try_from(count).unwrap_or_default()];
     for offset in crate::world::offsets(schedule, scenario.population)? {
-        let load = loads.get_mut(slot_of(offset) as usize);
+        let load = loads.get_mut(slot_of(timing.active_before(offset)) as usize);
         load.into_iter().for_each(|load| *load += 1);
     }
     let shifts = crate::world::shifts(scenario, strategy)?;
-    let kind = |(kind, shift): (&crate::scenario::Kind, u64)| KindSlot {
-        name: kind.name.clone(),
-        slot: slot_of(shift),
+    let kind = |(place, (kind, shift)): (usize, (&Kind, u64))| {
+        let is_apart = place > 0 && strategy.placement_of(kind) == KindPlacement::Independent;
+        let slot = (!is_apart && kind.timing.is_none()).then(|| slot_of(shift));
+        KindSlot { name: kind.name.clone(), slot }
     };
-    let kinds = scenario.kinds.iter().zip(shifts).map(kind).collect();
+    let kinds = scenario.kinds.iter().zip(shifts).enumerate().map(kind).collect();
     Ok(Some(Slots { loads, kinds }))
 }

@@ -5,14 +5,16 @@ use offbeat_core::{Reason, Rejection};
 use serde::Deserialize;
 
 use super::fields::{count, positive, within};
+use super::hours::timing;
 use super::jobs::{
-    ChildrenEntry, DequeueEntry, KindEntry, LockEntry, StageEntry, children, dequeue, lock,
+    ChildrenEntry, DequeueEntry, KindEntry, LockEntry, StageEntry, children, cycle, dequeue, lock,
 };
 use super::outages::ProducerEntry;
 use super::partners::PartnerEntry;
+use super::retries::RetriesEntry;
 use super::strategy::{KindName, StrategyEntry, Surroundings, named_apart};
 use super::workers::{AutoscalerEntry, Workers, workers};
-use super::{Kind, KindPlacement, Scenario};
+use super::{Kind, KindPlacement, Scenario, jobs_of_a_user};
 use crate::limits::{
     SCENARIO_EVENTS, SCENARIO_JOBS, SCENARIO_KINDS, SCENARIO_PARTNERS, SCENARIO_RUN_SECONDS,
     SCENARIO_SECONDS, SCENARIO_SEEDS, SCENARIO_STRATEGIES, SCENARIO_USERS,
@@ -44,6 +46,7 @@ struct File {
     producer: Option<ProducerEntry>,
     #[serde(default)]
     partners: Vec<PartnerEntry>,
+    retries: Option<RetriesEntry>,
     children: Option<ChildrenEntry>,
     strategies: Vec<StrategyEntry>,
 }
@@ -57,6 +60,8 @@ fn one_seed() -> Vec<u64> {
 struct Users {
     count: i64,
     cycle: String,
+    #[serde(default)]
+    active_windows: Vec<String>,
 }
 
 /// Reads a scenario; `load` reads the samples of files that it names.
@@ -78,7 +83,9 @@ impl File {
     fn check(self, load: Load<'_>) -> Result<Scenario, Rejection> {
         let duration = positive("duration", &self.duration)?;
         within("duration", (duration / 1_000_000).cast_signed(), SCENARIO_SECONDS)?;
-        let cycle = self.cycle(duration)?;
+        let written = (duration, self.duration.as_str());
+        let shared = cycle("users.cycle", &self.users.cycle, written)?;
+        let shared = timing("users.active_windows", shared, &self.users.active_windows)?;
         let population = within("users.count", self.users.count, SCENARIO_USERS)?;
         self.one_form()?;
         let kind_count = self.kinds.len() + self.stages.len();
@@ -86,10 +93,17 @@ impl File {
         count("strategies", self.strategies.len(), SCENARIO_STRATEGIES)?;
         count("seeds", self.seeds.len(), SCENARIO_SEEDS)?;
         count("partners", self.partners.len(), SCENARIO_PARTNERS)?;
-        let runs = self.strategies.len() * self.seeds.len() * kind_count;
+        let kinds = self.kinds.iter().enumerate().map(|(place, kind)| {
+            kind.heeds(place, !self.partners.is_empty())?;
+            kind.check(place, &shared, written, load)
+        });
+        let kinds: Vec<Kind> = kinds.collect::<Result<_, Rejection>>()?;
+        let runs = self.strategies.len() * self.seeds.len();
         let outages = self.producer.as_ref().map_or(0, ProducerEntry::outage_count);
-        let cycles = u128::from(duration.div_ceil(cycle)) + outages as u128;
-        let jobs = u128::from(population) * cycles * runs as u128;
+        let cycles = kinds.iter().map(|kind| kind.timing.as_ref().unwrap_or(&shared).cycle);
+        let cycles = cycles.chain(self.stages.iter().map(|_| shared.cycle));
+        let jobs =
+            u128::from(population) * jobs_of_a_user(duration, cycles, outages) * runs as u128;
         if !SCENARIO_JOBS.allows(i128::try_from(jobs).unwrap_or(i128::MAX)) {
             let allowed = format!(
                 "must make {SCENARIO_JOBS}: fewer users, strategies, seeds, cycles or outages"
@@ -104,19 +118,20 @@ impl File {
         }
         self.no_names_or_seeds_twice()?;
         self.placements_are_heeded()?;
-        let kinds = self.kinds.iter().enumerate().map(|(place, kind)| {
-            let run_time = kind.run_time.read(&format!("kinds[{place}].run_time"), load)?;
-            let placement = kind.placement.unwrap_or_default();
-            Ok(Kind { name: kind.name.clone(), run_time, placement })
-        });
+        self.partners_are_heeded()?;
         let stages = self.stages.iter().enumerate().map(|(place, stage)| {
             let run_time = stage.run_time.read(&format!("stages[{place}].run_time"), load)?;
-            Ok(Kind { name: stage.name.clone(), run_time, placement: KindPlacement::Same })
+            let (name, placement) = (stage.name.clone(), KindPlacement::Same);
+            Ok(Kind { name, run_time, placement, timing: None, calls: 0 })
         });
+        let is_shared = |(_, kind): &(usize, &KindEntry)| !kind.has_own_timing();
+        let shared_kinds: Vec<(usize, &KindEntry)> =
+            self.kinds.iter().enumerate().filter(is_shared).collect();
+        let places: Vec<usize> = shared_kinds.iter().map(|(place, _)| *place).collect();
         let around = Surroundings {
-            cycle,
-            kind_count: self.kinds.len(),
-            are_opposite: self.kinds.iter().skip(1).all(KindEntry::is_opposite),
+            timing: &shared,
+            shared_kinds: &places,
+            are_opposite: shared_kinds.iter().skip(1).all(|(_, kind)| kind.is_opposite()),
             has_outages: self.producer.is_some(),
             workers: match &self.workers {
                 Workers::Constant(count) => u32::try_from(*count).ok(),
@@ -127,23 +142,24 @@ impl File {
         let strategies = self.strategies.iter().enumerate().map(|(place, entry)| {
             entry.check(around).map_err(|refused| refused.under(&format!("strategies[{place}]")))
         });
+        let calls = kinds.iter().map(|kind| kind.calls).max().unwrap_or(0);
         let partners = self.partners.iter().enumerate().map(|(place, entry)| {
-            entry.check().map_err(|refused| refused.under(&format!("partners[{place}]")))
+            entry.check(calls).map_err(|refused| refused.under(&format!("partners[{place}]")))
         });
-        let notes = self.notes(duration, cycle);
+        let notes = self.notes(duration, shared.cycle);
         Ok(Scenario {
             workers: workers(&self.workers)?,
             autoscaler: self.autoscaler.as_ref().map(AutoscalerEntry::check).transpose()?,
-            kinds: kinds.collect::<Result<_, Rejection>>()?,
             stages: stages.collect::<Result<_, Rejection>>()?,
             children: self.children.as_ref().map(|entry| children(entry, load)).transpose()?,
             dequeue: self.dequeue.as_ref().map(dequeue).transpose()?,
             producer: self
                 .producer
                 .as_ref()
-                .map(|entry| entry.check(cycle).map_err(|refused| refused.under("producer")))
+                .map(|entry| entry.check(shared.cycle).map_err(|refused| refused.under("producer")))
                 .transpose()?,
             partners: partners.collect::<Result<_, _>>()?,
+            retries: self.retries.as_ref().map(RetriesEntry::check).transpose()?,
             lock: self.lock.as_ref().map(lock).transpose()?,
             tick: self.tick.as_ref().map(|tick| positive("tick", tick)).transpose()?,
             strategies: named_apart(strategies.collect::<Result<_, _>>()?)?,
@@ -154,27 +170,14 @@ impl File {
             description: self.description,
             duration,
             population,
-            cycle,
+            kinds,
+            timing: shared,
             seeds: self.seeds,
         })
     }
 }
 
 impl File {
-    fn cycle(&self, duration: u64) -> Result<u64, Rejection> {
-        let (field, value) = ("users.cycle", &self.users.cycle);
-        let cycle = positive(field, value)?;
-        if cycle % 1_000 != 0 {
-            let allowed = "must be a whole number of milliseconds";
-            return Err(Rejection::new(Reason::OutOfRange, field, value, allowed));
-        }
-        if cycle > duration {
-            let allowed = format!("must be {} or shorter, the duration", self.duration);
-            return Err(Rejection::new(Reason::Contradictory, field, value, allowed));
-        }
-        Ok(cycle)
-    }
-
     fn no_names_or_seeds_twice(&self) -> Result<(), Rejection> {
         let kinds = self.kinds.iter().map(|kind| kind.name.as_str());
         let stages = self.stages.iter().map(|stage| stage.name.as_str());
@@ -206,6 +209,26 @@ impl File {
         };
         let field = format!("kinds[{place}].placement");
         Err(Rejection::new(Reason::Contradictory, field, "a value", allowed))
+    }
+
+    /// What belongs to partners must mean something.
+    fn partners_are_heeded(&self) -> Result<(), Rejection> {
+        let has_outages = self.partners.iter().any(PartnerEntry::has_outages);
+        if self.retries.is_some() && !has_outages {
+            let allowed =
+                "must be set beside partners with outages alone, which make attempts fail";
+            return Err(Rejection::new(Reason::Contradictory, "retries", "a value", allowed));
+        }
+        let limited = self.partners.iter().position(PartnerEntry::limits_concurrency);
+        let has_lanes = self.strategies.iter().any(StrategyEntry::has_lanes);
+        match limited.filter(|_| has_lanes) {
+            None => Ok(()),
+            Some(place) => {
+                let field = format!("partners[{place}].limiter.max_concurrent");
+                let allowed = "must not be set beside lanes";
+                Err(Rejection::new(Reason::Contradictory, field, "a value", allowed))
+            }
+        }
     }
 
     /// What a reader should know of how it was understood.
@@ -255,6 +278,8 @@ impl File {
             ("autoscaler", self.autoscaler.is_some()),
             ("producer", self.producer.is_some()),
             ("partners", !self.partners.is_empty()),
+            ("retries", self.retries.is_some()),
+            ("users.active_windows", !self.users.active_windows.is_empty()),
             ("children", self.children.is_some()),
             ("tick", self.tick.is_some()),
             ("workers", matches!(&self.workers, Workers::Changing(_))),

@@ -5,9 +5,10 @@ use serde::Deserialize;
 
 use super::fields::{micros, positive, span, within};
 use super::file::Load;
+use super::hours::timing;
 use super::run_time::RunTime;
-use super::{Children, Dequeue, KindPlacement, Lock};
-use crate::limits::SCENARIO_USERS;
+use super::{Children, Dequeue, Kind, KindPlacement, Lock, Timing};
+use crate::limits::{SCENARIO_CALLS, SCENARIO_USERS};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,12 +17,87 @@ pub(super) struct KindEntry {
     pub(super) run_time: RunTime,
     /// Where strategies put it that do not say so themselves.
     pub(super) placement: Option<KindPlacement>,
+    cycle: Option<String>,
+    active_windows: Option<Vec<String>>,
+    calls: Option<i64>,
 }
 
 impl KindEntry {
     pub(super) fn is_opposite(&self) -> bool {
         self.placement.unwrap_or_default() == KindPlacement::Reciprocal
     }
+
+    pub(super) const fn has_own_timing(&self) -> bool {
+        self.cycle.is_some() || self.active_windows.is_some()
+    }
+
+    /// A kind in its place; `shared` is the timing of those without their own.
+    pub(super) fn check(
+        &self,
+        place: usize,
+        shared: &Timing,
+        duration: (u64, &str),
+        load: Load<'_>,
+    ) -> Result<Kind, Rejection> {
+        let field = |name: &str| format!("kinds[{place}].{name}");
+        let run_time = self.run_time.read(&field("run_time"), load)?;
+        let own = || -> Result<Timing, Rejection> {
+            let cycle = match &self.cycle {
+                Some(text) => cycle(&field("cycle"), text, duration)?,
+                None => shared.cycle,
+            };
+            let windows = self.active_windows.as_deref().unwrap_or_default();
+            timing(&field("active_windows"), cycle, windows)
+        };
+        let calls =
+            self.calls.map_or(Ok(1), |calls| within(&field("calls"), calls, SCENARIO_CALLS));
+        Ok(Kind {
+            name: self.name.clone(),
+            run_time,
+            placement: self.placement.unwrap_or_default(),
+            timing: self.has_own_timing().then(own).transpose()?,
+            calls: calls?,
+        })
+    }
+
+    /// What would be ignored is refused.
+    pub(super) fn heeds(&self, place: usize, has_partners: bool) -> Result<(), Rejection> {
+        let (name, allowed) = match self {
+            _ if place == 0 && self.has_own_timing() => {
+                let own = if self.cycle.is_some() { "cycle" } else { "active_windows" };
+                (own, "must not be set for the first kind, which has those of [users]")
+            }
+            _ if self.has_own_timing() && self.placement.is_some() => {
+                let allowed = "must not be set beside a cycle or active_windows of its own: such a \
+                               kind is placed for itself";
+                ("placement", allowed)
+            }
+            _ if self.calls.is_some() && !has_partners => {
+                ("calls", "must be set beside [[partners]] alone, whom jobs ask")
+            }
+            _ => return Ok(()),
+        };
+        let field = format!("kinds[{place}].{name}");
+        Err(Rejection::new(Reason::Contradictory, field, "a value", allowed))
+    }
+}
+
+/// A cycle: whole milliseconds, and not longer than the duration, which is written as a text.
+pub(super) fn cycle(
+    field: &str,
+    text: &str,
+    (duration, written): (u64, &str),
+) -> Result<u64, Rejection> {
+    let cycle = positive(field, text)?;
+    if cycle % 1_000 != 0 {
+        let allowed = "must be a whole number of milliseconds";
+        return Err(Rejection::new(Reason::OutOfRange, field, text, allowed));
+    }
+    if cycle > duration {
+        let allowed = format!("must be {written} or shorter, the duration");
+        return Err(Rejection::new(Reason::Contradictory, field, text, allowed));
+    }
+    Ok(cycle)
 }
 
 #[derive(Debug, Deserialize)]

@@ -2,14 +2,18 @@
 
 mod fields;
 mod file;
+mod hours;
 mod jobs;
 mod outages;
 mod partners;
+mod retries;
 mod run_time;
 mod strategy;
+mod timing;
 mod workers;
 
 pub use file::{Load, parse};
+pub use timing::Timing;
 
 use offbeat_core::lanes::LaneSet;
 use offbeat_core::runs::MissedRunPolicy;
@@ -34,8 +38,8 @@ pub struct Scenario {
     pub autoscaler: Option<Autoscaler>,
     /// Users, each of whom has a run of every kind in every cycle.
     pub population: u32,
-    /// How long a cycle is.
-    pub cycle: u64,
+    /// The cycle of all kinds that have none of their own.
+    pub timing: Timing,
     /// The kinds of job; the first is what the strategies place.
     pub kinds: Vec<Kind>,
     /// The stages of a pipeline, which each item goes through; then there are no kinds, the users
@@ -49,6 +53,8 @@ pub struct Scenario {
     pub producer: Option<Producer>,
     /// Who is asked by the jobs.
     pub partners: Vec<Partner>,
+    /// Whether attempts that fail since a partner is down are repeated.
+    pub retries: Option<Retries>,
     /// The lock that jobs take, if any.
     pub lock: Option<Lock>,
     /// Everything happens at multiples of this, as in a simulator that goes by ticks.
@@ -69,15 +75,25 @@ impl Scenario {
     /// Jobs of all runs together, without those that jobs enqueue.
     #[must_use]
     pub fn job_count(&self) -> u128 {
-        let kinds = self.kinds.len().max(self.stages.len());
-        let runs = self.strategies.len() * self.seeds.len() * kinds;
         let more = self.children.as_ref().map_or(0.0, |children| children.mean_count);
         let outages = self.producer.as_ref().map_or(0, |producer| producer.outages.len());
-        let cycles = self.duration.div_ceil(self.cycle.max(1));
+        let cycles = self.kinds.iter().chain(&self.stages).map(|kind| self.timing_of(kind).cycle);
         u128::from(self.population)
-            * (u128::from(cycles) + outages as u128)
-            * runs as u128
+            * jobs_of_a_user(self.duration, cycles, outages)
+            * (self.strategies.len() * self.seeds.len()) as u128
             * u128::from(crate::distribution::whole(libm::ceil(1.0 + more)))
+    }
+
+    /// When the jobs of a kind come.
+    #[must_use]
+    pub fn timing_of<'a>(&'a self, kind: &'a Kind) -> &'a Timing {
+        kind.timing.as_ref().unwrap_or(&self.timing)
+    }
+
+    /// The places of the kinds that share the cycle of the scenario.
+    pub fn shared_kinds(&self) -> impl Iterator<Item = usize> + '_ {
+        let kinds = self.kinds.iter().enumerate();
+        kinds.filter(|(_, kind)| kind.timing.is_none()).map(|(place, _)| place)
     }
 
     /// Bytes of memory that its runs take, one after the other, at most: what a job leaves (three
@@ -104,6 +120,12 @@ impl Scenario {
     }
 }
 
+/// Jobs of a user, at most: one for each cycle of each kind, and one more for each outage of the
+/// producer.
+fn jobs_of_a_user(duration: u64, cycles: impl Iterator<Item = u64>, outages: usize) -> u128 {
+    cycles.map(|cycle| u128::from(duration.div_ceil(cycle.max(1))) + outages as u128).sum()
+}
+
 /// A kind of job.
 #[derive(Debug, Clone)]
 pub struct Kind {
@@ -113,6 +135,11 @@ pub struct Kind {
     pub run_time: Distribution,
     /// Where it stands, seen from the first kind, with strategies that do not say so themselves.
     pub placement: KindPlacement,
+    /// Its own cycle and active windows. Such a kind does not stand anywhere seen from the first:
+    /// each strategy places it for itself.
+    pub timing: Option<Timing>,
+    /// How often each of its attempts asks the partner of its user; 0 if it asks nobody.
+    pub calls: u32,
 }
 
 /// Where a kind stands, seen from the first kind of the same user.
@@ -195,10 +222,58 @@ pub struct Partner {
     pub refusal_time: u64,
     /// After which time it is tried again.
     pub retry_after: u64,
-    /// From when to when it is down: attempts fail, and are not tried again in this cycle.
+    /// From when to when it is down: attempts fail.
     pub outages: Vec<(u64, u64)>,
     /// How long an attempt takes while it is down.
     pub outage_time: u64,
+    /// What the workers' side allows by itself.
+    pub limiter: Limiter,
+}
+
+impl Partner {
+    /// Calls in a second that come to something: what it answers, or what the limiter lets through
+    /// if that is less.
+    #[must_use]
+    pub fn allowed_per_second(&self) -> Option<u32> {
+        self.max_per_second.into_iter().chain(self.limiter.max_per_second).min()
+    }
+}
+
+/// Attempts that ask a partner, as the workers' side limits them: a job above the limit waits,
+/// without a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limiter {
+    /// Calls in a second, evenly apart.
+    pub max_per_second: Option<u32>,
+    /// Attempts at the same time.
+    pub max_concurrent: Option<u32>,
+}
+
+/// Attempts that fail since a partner is down are repeated: after a delay, which grows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Retries {
+    /// Attempts that fail so, of a job; then it has failed for good.
+    pub max_attempts: u32,
+    /// After the first of them.
+    pub first_delay: u64,
+    /// After each further one, so many times as long.
+    pub multiplier: f64,
+    /// No longer than this.
+    pub max_delay: u64,
+}
+
+impl Retries {
+    /// After how long the next attempt comes, when so many have failed; `None` if none comes.
+    #[must_use]
+    pub fn delay(&self, failures: u32) -> Option<u64> {
+        if failures >= self.max_attempts {
+            return None;
+        }
+        let growth = libm::pow(self.multiplier, f64::from(failures.saturating_sub(1)));
+        let delay =
+            crate::distribution::whole(crate::distribution::real(self.first_delay) * growth);
+        Some(delay.min(self.max_delay))
+    }
 }
 
 /// Jobs of one user, or of one group of users, lock one another out.

@@ -5,7 +5,8 @@ use offbeat_core::{Reason, Rejection, Span};
 use serde::Deserialize;
 
 use super::Producer;
-use super::fields::{count, micros, span};
+use super::fields::{count, span};
+use super::hours::instant;
 use crate::limits::SCENARIO_OUTAGES;
 
 #[derive(Debug, Deserialize)]
@@ -18,7 +19,7 @@ pub(super) struct Outage {
 impl Outage {
     /// From when to when; not empty.
     pub(super) fn check(&self) -> Result<(u64, u64), Rejection> {
-        let (from, to) = (micros("outages.from", &self.from)?, micros("outages.to", &self.to)?);
+        let (from, to) = (instant("outages.from", &self.from)?, instant("outages.to", &self.to)?);
         if from < to {
             return Ok((from, to));
         }

@@ -9,7 +9,7 @@ use offbeat_core::{Moment, PlacementKind, Reason, Rejection, Schedule, ScheduleS
 use serde::Deserialize;
 
 use super::fields::{micros, positive, span, within};
-use super::{KindPlacement, SlotSchedule, Strategy, StrategyKind};
+use super::{KindPlacement, SlotSchedule, Strategy, StrategyKind, Timing};
 use crate::limits::SCENARIO_USERS;
 
 #[derive(Debug, Deserialize)]
@@ -91,10 +91,12 @@ struct LaneEntry {
 
 /// What of the scenario a strategy must fit.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Surroundings {
-    pub(super) cycle: u64,
-    pub(super) kind_count: usize,
-    /// Whether all kinds say that they stand opposite the first.
+pub(super) struct Surroundings<'a> {
+    /// Of the kinds that have none of their own.
+    pub(super) timing: &'a Timing,
+    /// The places of these kinds.
+    pub(super) shared_kinds: &'a [usize],
+    /// Whether all of them say that they stand opposite the first.
     pub(super) are_opposite: bool,
     pub(super) has_outages: bool,
     /// None that change.
@@ -103,7 +105,7 @@ pub(super) struct Surroundings {
 }
 
 impl StrategyEntry {
-    pub(super) fn check(&self, around: Surroundings) -> Result<Strategy, Rejection> {
+    pub(super) fn check(&self, around: Surroundings<'_>) -> Result<Strategy, Rejection> {
         self.only_its_own()?;
         self.has_other_kinds(around)?;
         let lanes = self.lanes(around)?;
@@ -166,8 +168,9 @@ impl StrategyEntry {
         })
     }
 
-    fn slots(&self, around: Surroundings) -> Result<SlotSchedule, Rejection> {
-        let mut spec = ScheduleSpec::every(Span::from_millis(around.cycle / 1_000));
+    fn slots(&self, around: Surroundings<'_>) -> Result<SlotSchedule, Rejection> {
+        let mut spec = ScheduleSpec::every(Span::from_millis(around.timing.cycle / 1_000));
+        spec.active_windows = around.timing.active_windows();
         spec.slot_count = self.slot_count;
         spec.bucket_count = self.bucket_count;
         spec.placement = match self.placement {
@@ -175,8 +178,8 @@ impl StrategyEntry {
             Some(SlotPlacement::Twister) => PlacementKind::Twister,
         };
         if self.declares_kinds(around)? {
-            spec.kinds =
-                (0..around.kind_count).map(|kind| KindSpec::named(&kind.to_string())).collect();
+            let named = |place: &usize| KindSpec::named(&place.to_string());
+            spec.kinds = around.shared_kinds.iter().map(named).collect();
         }
         let late = |field: &str, text: &Option<String>, with_kinds: bool| {
             let Some(text) = text else { return Ok(None) };
@@ -201,19 +204,23 @@ impl StrategyEntry {
 
     /// Whether the schedule declares the kinds of the scenario: they stand opposite one another, and
     /// keep apart when they are late.
-    fn declares_kinds(&self, around: Surroundings) -> Result<bool, Rejection> {
+    fn declares_kinds(&self, around: Surroundings<'_>) -> Result<bool, Rejection> {
         let are_opposite = self
             .other_kinds
             .map_or(around.are_opposite, |other| other == KindPlacement::Reciprocal);
-        let can = around.kind_count > 1 && are_opposite;
+        let can = around.shared_kinds.len() > 1 && are_opposite;
         match self.declare_kinds {
             Some(true) if !can => {
                 let allowed =
-                    "must be true where there are 2 kinds or more, all of them reciprocal";
+                    "must be true where 2 kinds or more share a cycle, all of them reciprocal";
                 Err(Rejection::new(Reason::Contradictory, "declare_kinds", true, allowed))
             }
             told => Ok(told.unwrap_or(can)),
         }
+    }
+
+    pub(super) const fn has_lanes(&self) -> bool {
+        !self.lanes.is_empty()
     }
 
     /// Whether it keeps kinds where they are told to stand.
@@ -221,20 +228,20 @@ impl StrategyEntry {
         self.other_kinds.is_none() && self.kind != KindName::LeastRecent
     }
 
-    fn has_other_kinds(&self, around: Surroundings) -> Result<(), Rejection> {
+    fn has_other_kinds(&self, around: Surroundings<'_>) -> Result<(), Rejection> {
         let allowed = match self.other_kinds {
             Some(_) if self.kind == KindName::LeastRecent => {
                 "must not be set with least_recent, which enqueues all kinds of a user together"
             }
-            Some(_) if around.kind_count < 2 || self.kind.is_of_pipelines() => {
-                "must be set with 2 kinds or more alone"
+            Some(_) if around.shared_kinds.len() < 2 || self.kind.is_of_pipelines() => {
+                "must be set where 2 kinds or more share a cycle alone"
             }
             _ => return Ok(()),
         };
         Err(Rejection::new(Reason::Contradictory, "other_kinds", "a value", allowed))
     }
 
-    fn lanes(&self, around: Surroundings) -> Result<Option<LaneSet>, Rejection> {
+    fn lanes(&self, around: Surroundings<'_>) -> Result<Option<LaneSet>, Rejection> {
         let refuse = |field: &str, value: &dyn std::fmt::Display, allowed: &str| {
             Err(Rejection::new(Reason::Contradictory, field, value, allowed))
         };

@@ -7,6 +7,8 @@ use super::clock::{NEVER, SECOND};
 use super::job::Job;
 use super::kind_distances::KindDistances;
 use super::metrics::{Row, Trace, slowdown};
+use super::partners::Partners;
+use super::phases::Phases;
 use super::sums::Rows;
 use super::workers::Workers;
 use crate::scenario::Scenario;
@@ -21,6 +23,7 @@ pub(super) struct Accounts {
     told_rows: u64,
     trace: Trace,
     in_system: u64,
+    phases: Phases,
     kind_distances: KindDistances,
     /// When the last run of the first kind ended, by user.
     last_end: Vec<u64>,
@@ -44,6 +47,7 @@ impl Accounts {
                 ..Trace::default()
             },
             in_system: 0,
+            phases: Phases::new(scenario),
             kind_distances: KindDistances::new(scenario.population, scenario.kinds.len()),
             last_end: vec![NEVER; scenario.population as usize],
             floors: scenario.kinds.iter().map(|kind| kind.run_time.quantile(0.1)).collect(),
@@ -61,11 +65,18 @@ impl Accounts {
     }
 
     /// A second is over, with so many jobs in the queue.
-    pub(super) fn end_second(&mut self, depth: usize, workers: &Workers) {
+    pub(super) fn end_second(&mut self, depth: usize, workers: &Workers, partners: &Partners) {
         let queue_depth = u32::try_from(depth).unwrap_or(u32::MAX);
         let (workers, busy_workers) = (workers.count(), workers.busy());
-        self.rows.push(Row { queue_depth, busy_workers, workers, ..self.row });
+        let row = Row { queue_depth, busy_workers, workers, ..self.row };
+        self.phases.end_second(&row, self.in_system - u64::from(busy_workers), partners);
+        self.rows.push(row);
         self.row = Row::default();
+    }
+
+    /// Seconds of a step of the series.
+    pub(super) const fn step(&self) -> u32 {
+        self.rows.step()
     }
 
     /// Tells the watch how far it is, though not after each second: other threads have the number
@@ -84,7 +95,8 @@ impl Accounts {
     }
 
     #[inline]
-    pub(super) fn enqueued(&mut self, job: &Job) {
+    pub(super) fn enqueued(&mut self, job: &Job, partners: &Partners, now: u64) {
+        self.phases.enqueued(partners.time_of(job, now), partners.asked_by(job));
         self.kind_distances.enqueued(job);
         self.row.enqueued += 1;
         self.trace.enqueued_jobs += 1;
@@ -98,8 +110,9 @@ impl Accounts {
 
     /// The first attempt at a job begins, or the run ends before it.
     #[inline]
-    pub(super) fn waited(&mut self, wait: u64) {
+    pub(super) fn waited(&mut self, wait: u64, asks: Option<(usize, u32)>) {
         self.trace.waits.push(wait);
+        self.phases.waited(wait, asks);
     }
 
     #[inline]
@@ -150,6 +163,7 @@ impl Accounts {
         self.trace.never_served = u32::try_from(never).unwrap_or(u32::MAX);
         self.trace.left_jobs = self.in_system;
         self.rows.leave(&mut self.trace);
+        (self.trace.phases, self.trace.tail) = self.phases.close();
         self.trace
     }
 }

@@ -23,6 +23,12 @@ pub(super) struct Job {
     pub(super) entry: u8,
     /// The lanes that suspended it, a bit each: it ran there until their timeouts.
     pub(super) suspended: u16,
+    /// Attempts that failed since the partner was down.
+    pub(super) failures: u8,
+    /// Its next call has its time, by the limiter of the partner.
+    pub(super) is_paced: bool,
+    /// It counts among the attempts that ask the partner at the same time.
+    pub(super) has_permit: bool,
 }
 
 /// The kind of jobs that jobs enqueue.
@@ -55,7 +61,18 @@ impl NewJobs {
         };
         let left = draw.map_or(0, |draw| draw.at(share));
         let left = self.tick.map_or(left, |tick| left.div_ceil(tick) * tick);
-        Job { enqueued: at, first_start: NEVER, left, user, kind, entry: 0, suspended: 0 }
+        Job {
+            enqueued: at,
+            first_start: NEVER,
+            left,
+            user,
+            kind,
+            entry: 0,
+            suspended: 0,
+            failures: 0,
+            is_paced: false,
+            has_permit: false,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::phases::{PhaseTally, Tail};
 use super::sums::Sums;
 use crate::distribution::real;
 
@@ -70,6 +71,37 @@ pub struct PartnerTally {
     pub wait_micros: u128,
 }
 
+/// What the jobs of a partner's customers came to in a step of the series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PartnerStep {
+    /// Jobs that were done.
+    pub finished: u32,
+    /// Attempts that it refused.
+    pub throttled: u32,
+    /// Attempts that failed since it was down.
+    pub failed: u32,
+    /// Jobs whose first attempt began.
+    pub waited: u32,
+    /// How long they had waited, in microseconds.
+    pub wait_micros: u64,
+}
+
+impl PartnerStep {
+    /// What came in between.
+    pub(super) fn between(before: &PartnerTally, after: &PartnerTally) -> Self {
+        let count = |of: fn(&PartnerTally) -> u64| {
+            u32::try_from(of(after) - of(before)).unwrap_or(u32::MAX)
+        };
+        Self {
+            finished: count(|tally| tally.finished),
+            throttled: count(|tally| tally.throttled),
+            failed: count(|tally| tally.failed),
+            waited: count(|tally| tally.waited),
+            wait_micros: u64::try_from(after.wait_micros - before.wait_micros).unwrap_or(u64::MAX),
+        }
+    }
+}
+
 /// What became of the runs that were due while the producer stood still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LateRuns {
@@ -104,6 +136,12 @@ pub struct Trace {
     pub slowdowns: f64,
     /// By partner.
     pub partners: Vec<PartnerTally>,
+    /// By partner, and step of the series.
+    pub partner_steps: Vec<Vec<PartnerStep>>,
+    /// By phase.
+    pub phases: Vec<PhaseTally>,
+    /// Whether jobs pile up at the end.
+    pub tail: Tail,
     /// Those that were due while the producer stood still.
     pub late_runs: LateRuns,
     /// The least time between two runs of different kinds of a user, as they were enqueued; `None`

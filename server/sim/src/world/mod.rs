@@ -11,9 +11,11 @@ mod clock;
 mod departures;
 mod job;
 mod kind_distances;
+mod limiters;
 mod locks;
 mod metrics;
 mod partners;
+mod phases;
 mod pipeline;
 mod producer;
 mod queue;
@@ -32,13 +34,15 @@ use accounts::Accounts;
 use attempts::{Attempt, Attempts, End};
 use clock::{Clock, NEVER};
 use job::{CHILD, Delayed, Job, NewJobs};
+use limiters::{Admission, Limiters};
 use locks::Locks;
-pub use metrics::{LateRuns, PartnerTally, Row, Trace};
+pub use metrics::{LateRuns, PartnerStep, PartnerTally, Row, Trace};
 use partners::{Partners, Reply};
+pub use phases::{PhasePartner, PhaseTally, Tail};
 use producer::Producer;
 use queue::Queue;
 pub use runs::{RunError, run_all, run_each};
-use source::{Source, anywhere};
+use source::{Source, Track, anywhere};
 pub(crate) use source::{first_kind, offsets, shifts};
 pub use sums::{Step, Sums};
 use workers::Workers;
@@ -93,6 +97,7 @@ struct World<'a> {
     /// Why it cannot go on.
     refused: Option<Rejection>,
     partners: Partners,
+    limiters: Limiters,
     attempts: Attempts,
     delayed: Delayed,
     reschedules: bool,
@@ -107,13 +112,15 @@ impl<'a> World<'a> {
         let mut generator = Generator::new(seed);
         let source = Source::new(scenario, strategy, &mut generator)?;
         let queue = Queue::new(strategy.lanes.as_ref());
+        let accounts = Accounts::new(scenario);
         Ok(Self {
             scenario,
             new_jobs: NewJobs::new(scenario),
             source,
             producer: Producer::new(scenario, strategy)?,
             refused: None,
-            partners: Partners::new(&scenario.partners, scenario.population, &mut generator),
+            partners: Partners::new(scenario, seed, accounts.step()),
+            limiters: Limiters::new(scenario),
             generator,
             attempts: Attempts::new(),
             delayed: Delayed::new(),
@@ -122,19 +129,23 @@ impl<'a> World<'a> {
             workers: Workers::new(scenario, queue.worker_count()),
             queue,
             clock: Clock::new(scenario.duration),
-            accounts: Accounts::new(scenario),
+            accounts,
         })
     }
 
     fn begin(&mut self, kind: &StrategyKind) {
-        if let Source::LeastRecent(recent) = &mut self.source {
-            recent.next = self.producer.up_from(recent.next);
-        }
-        if let (StrategyKind::SelfRescheduling, Source::Cycles(cycles)) = (kind, &mut self.source) {
-            self.reschedules = true;
-            for (at, user, kind) in cycles.once() {
-                self.come_at(at, user, kind);
+        let mut due = Vec::new();
+        self.reschedules = matches!(kind, StrategyKind::SelfRescheduling);
+        for track in self.source.tracks() {
+            match track {
+                Track::LeastRecent(recent) => recent.put_off(|at| self.producer.up_from(at)),
+                Track::Cycles(cycles) if self.reschedules => due.extend(cycles.once()),
+                Track::Cycles(_) => {}
             }
+        }
+        self.source.settle();
+        for (at, user, kind) in due {
+            self.come_at(at, user, kind);
         }
     }
 
@@ -175,11 +186,16 @@ impl<'a> World<'a> {
     /// Rows of the seconds that are over before the next event; false if the run is to stop.
     fn end_seconds(&mut self, next: u64, watch: &Watch) -> bool {
         while self.clock.is_second_over(next) {
-            self.accounts.end_second(self.queue.len(), &self.workers);
+            self.end_second();
             self.clock.begin_second();
         }
         self.accounts.tell_at_times(watch);
         !watch.stop.load(Ordering::Relaxed)
+    }
+
+    fn end_second(&mut self) {
+        self.accounts.end_second(self.queue.len(), &self.workers, &self.partners);
+        self.partners.end_second();
     }
 
     fn finish(mut self) -> Result<Trace, Rejection> {
@@ -189,16 +205,16 @@ impl<'a> World<'a> {
         let now = self.clock.now;
         let is_cut = now < self.clock.end;
         if !is_cut && self.clock.is_within_second() {
-            self.accounts.end_second(self.queue.len(), &self.workers);
+            self.end_second();
         }
         // A job that has not begun has waited so far, at least.
-        let waiting = self.queue.drain().chain(self.delayed.drain());
+        let waiting = self.queue.drain().chain(self.delayed.drain()).chain(self.limiters.drain());
         for job in waiting.filter(|job| job.first_start == NEVER && job.enqueued < now) {
-            self.accounts.waited(now - job.enqueued);
+            self.accounts.waited(now - job.enqueued, self.partners.asked_by(&job));
             self.partners.waited(&job, now - job.enqueued);
         }
-        let (partners, late_runs) = (self.partners.tallies(), self.producer.tally());
-        Ok(Trace { partners, late_runs, ..self.accounts.close(is_cut, now) })
+        let ((partners, partner_steps), late_runs) = (self.partners.close(), self.producer.tally());
+        Ok(Trace { partners, partner_steps, late_runs, ..self.accounts.close(is_cut, now) })
     }
 
     /// The producer is back, and enqueues what is late; false if it cannot.
@@ -229,9 +245,11 @@ impl<'a> World<'a> {
     #[inline]
     fn take_due(&mut self) {
         let now = self.clock.now;
-        match &mut self.source {
-            Source::Cycles(cycles) => {
-                if let Some((user, kind)) = cycles.next(&mut self.generator) {
+        match self.source.turn() {
+            Some(Track::Cycles(cycles)) => {
+                let due = cycles.next(&mut self.generator);
+                self.source.settle();
+                if let Some((user, kind)) = due {
                     if self.producer.is_down(now) {
                         self.producer.miss(user, kind);
                         return;
@@ -240,14 +258,16 @@ impl<'a> World<'a> {
                     self.enqueue(job);
                 }
             }
-            Source::LeastRecent(recent) => {
-                recent.next = self.producer.up_from(recent.next + recent.interval);
-                let (users, spread) = (recent.take(now), recent.spread);
-                let mut jobs = Vec::with_capacity(users.len() * self.scenario.kinds.len());
+            Some(Track::LeastRecent(recent)) => {
+                recent.plan_next(|at| self.producer.up_from(at));
+                let (users, spread, kinds) =
+                    (recent.take(now), recent.spread, recent.kinds.clone());
+                self.source.settle();
+                let mut jobs = Vec::with_capacity(users.len() * kinds.len());
                 for user in users {
-                    for kind in 0..u8::try_from(self.scenario.kinds.len()).unwrap_or(1) {
+                    for kind in &kinds {
                         let at = now + anywhere(spread, &mut self.generator);
-                        jobs.push(self.new_job(at, user, kind));
+                        jobs.push(self.new_job(at, user, *kind));
                     }
                 }
                 // In the order in which they leave: see `Ascending`.
@@ -258,6 +278,7 @@ impl<'a> World<'a> {
                     job.copied().into_iter().for_each(|job| self.delayed.push(job, at));
                 }
             }
+            None => {}
         }
     }
 
@@ -269,7 +290,7 @@ impl<'a> World<'a> {
     #[inline]
     fn enqueue(&mut self, job: Job) {
         if job.first_start == NEVER && job.enqueued == self.clock.now {
-            self.accounts.enqueued(&job);
+            self.accounts.enqueued(&job, &self.partners, self.clock.now);
         }
         if self.queue.is_passed_through() && self.workers.may_take() {
             self.start(0, job);
@@ -291,19 +312,27 @@ impl<'a> World<'a> {
     #[inline]
     fn start(&mut self, lane: u8, mut job: Job) {
         let now = self.clock.now;
+        match self.limiters.admit(&mut job, &self.partners, now) {
+            Admission::Now => {}
+            Admission::At(at) => {
+                self.queue.give_back(lane);
+                return self.delayed.push(job, at);
+            }
+            Admission::Held => return self.queue.give_back(lane),
+        }
         if let Err(retry_after) = self.locks.take(&job) {
             self.accounts.lock_was_held();
             self.queue.give_back(lane);
+            self.leave_limiter(&mut job);
             self.delayed.push(job, now + retry_after);
             return;
         }
         if job.first_start == NEVER {
-            self.accounts.waited(now - job.enqueued);
+            self.accounts.waited(now - job.enqueued, self.partners.asked_by(&job));
             self.partners.waited(&job, now - job.enqueued);
             job.first_start = now;
         }
-        let reply =
-            if job.kind == CHILD { Reply::Answered } else { self.partners.ask(job.user, now) };
+        let reply = self.partners.ask(&job, now);
         let timeout = self.queue.timeout(lane);
         let (time, end) = match reply {
             Reply::Answered if job.left > timeout => (timeout, End::TimedOut),
@@ -329,6 +358,7 @@ impl<'a> World<'a> {
         self.workers.release();
         self.queue.give_back(lane);
         self.locks.release(&job);
+        self.leave_limiter(&mut job);
         if end != End::Done {
             self.accounts.attempt_failed();
         }
@@ -342,9 +372,31 @@ impl<'a> World<'a> {
                 }
                 None => self.failed(job),
             },
-            End::Failed => self.failed(job),
+            End::Failed => {
+                self.partners.gave_up(&job);
+                self.was_not_answered(job);
+            }
         }
         self.fill();
+    }
+
+    /// A job that its partner's limiter held may begin when an attempt of the partner ends: before
+    /// all that wait in the queue, for it waited its turn there.
+    #[inline]
+    fn leave_limiter(&mut self, job: &mut Job) {
+        if let Some(next) = self.limiters.leave(job, &self.partners) {
+            self.queue.push_first(next);
+        }
+    }
+
+    /// The partner is down: the job comes again later, if the scenario repeats it.
+    fn was_not_answered(&mut self, mut job: Job) {
+        job.failures = job.failures.saturating_add(1);
+        let retries = self.scenario.retries.as_ref();
+        match retries.and_then(|retries| retries.delay(job.failures.into())) {
+            Some(delay) => self.delayed.push(job, self.clock.now.saturating_add(delay)),
+            None => self.failed(job),
+        }
     }
 
     #[inline]
@@ -367,14 +419,12 @@ impl<'a> World<'a> {
     #[inline]
     fn come_again(&mut self, job: Job, last: u64) {
         if self.reschedules && job.kind != CHILD {
-            let at = self.clock.now + self.scenario.cycle;
+            let kind = self.scenario.kinds.get(usize::from(job.kind));
+            let timing = kind.map_or(&self.scenario.timing, |kind| self.scenario.timing_of(kind));
+            let at = timing.active_from(self.clock.now + timing.cycle);
             self.come_at(at, job.user, job.kind);
         }
-        if let Source::LeastRecent(recent) = &mut self.source
-            && job.kind == 0
-        {
-            recent.ended(job.user, last);
-        }
+        self.source.ended(job.user, job.kind, last);
     }
 
     fn have_children(&mut self) {

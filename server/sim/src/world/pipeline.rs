@@ -12,6 +12,8 @@ use super::Watch;
 use super::clock::SECOND;
 use super::job::Timed;
 use super::metrics::{Row, Trace, slowdown};
+use super::partners::Partners;
+use super::phases::Phases;
 use super::sums::Rows;
 use crate::distribution::{Draw, whole};
 use crate::generator::Generator;
@@ -67,6 +69,11 @@ struct Pipeline<'a> {
     row: Row,
     rows: Rows,
     in_system: u64,
+    phases: Phases,
+    /// Nobody: items ask none.
+    partners: Partners,
+    /// How long a worker is busy with an item in all stages, on average, in microseconds.
+    mean_work: u64,
     trace: Trace,
 }
 
@@ -103,6 +110,13 @@ impl<'a> Pipeline<'a> {
             row: Row::default(),
             rows: Rows::new(scenario.duration.div_ceil(SECOND), scenario.keeps_rows),
             in_system: 0,
+            phases: Phases::new(scenario),
+            partners: Partners::new(scenario, seed, 1),
+            mean_work: scenario
+                .stages
+                .iter()
+                .map(|stage| whole(stage.run_time.all().first * 1e6))
+                .sum(),
             trace: Trace::default(),
         };
         for worker in 0..count {
@@ -139,6 +153,8 @@ impl<'a> Pipeline<'a> {
         }
         self.rows.leave(&mut self.trace);
         self.trace.left_jobs = self.in_system;
+        let phases = std::mem::replace(&mut self.phases, Phases::new(self.scenario));
+        (self.trace.phases, self.trace.tail) = phases.close();
         let waiting = self.waiting.iter().flatten().filter(|item| !item.has_started);
         self.trace.waits.extend(waiting.map(|item| self.now - item.arrived));
         Ok(())
@@ -160,23 +176,26 @@ impl<'a> Pipeline<'a> {
     fn push_row(&mut self) {
         let busy = self.places.len() - self.idle_count;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        self.rows.push(Row {
+        let row = Row {
             queue_depth: count(self.waiting.iter().map(VecDeque::len).sum()),
             busy_workers: count(busy),
             workers: count(self.places.len()),
             ..self.row
-        });
+        };
+        self.phases.end_second(&row, self.in_system - busy as u64, &self.partners);
+        self.rows.push(row);
         self.row = Row::default();
     }
 
     /// A batch of items at the beginning of each cycle.
     fn arrive(&mut self) {
-        self.next_batch += self.scenario.cycle;
+        self.next_batch += self.scenario.timing.cycle;
         let item = Item { arrived: self.now, has_started: false, worked: 0 };
         let count = self.scenario.population;
         self.in_system += u64::from(count);
         self.trace.enqueued_jobs += u64::from(count);
         self.row.enqueued += count;
+        self.phases.enqueued(u64::from(count).saturating_mul(self.mean_work), None);
         if let (Some(first), Some(stage)) = (self.waiting.first_mut(), self.stages.first_mut()) {
             first.extend((0..count).map(|_| item));
             stage.backlog_count += i64::from(count);
@@ -250,6 +269,7 @@ impl<'a> Pipeline<'a> {
     fn start(&mut self, worker: usize, stage: usize, mut item: Item) {
         if !item.has_started {
             self.trace.waits.push(self.now - item.arrived);
+            self.phases.waited(self.now - item.arrived, None);
             item.has_started = true;
         }
         let share = self.generator.uniform();

@@ -70,6 +70,14 @@ impl Queue {
         }
     }
 
+    /// A job that comes before all others. Lanes have none: see `Limiters`.
+    pub(super) fn push_first(&mut self, job: Job) {
+        match self {
+            Self::One(queue) => queue.push_front(job),
+            Self::Lanes(_) => self.push(job),
+        }
+    }
+
     /// All that wait.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Job> + '_ {
         std::iter::from_fn(move || match self {

@@ -113,6 +113,11 @@ impl Rows {
         self.step_left = self.sums.step.max(1);
     }
 
+    /// How many make a step.
+    pub(super) const fn step(&self) -> u32 {
+        self.sums.step
+    }
+
     /// How many there are.
     pub(super) const fn len(&self) -> u64 {
         self.sums.rows

@@ -28,6 +28,13 @@ class SimulationResults extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated string notes = 2;</code>
      */
     private $notes;
+    /**
+     * What to read first, in words: how many workers are needed, where jobs pile up, and which
+     * outages keep workers waiting.
+     *
+     * Generated from protobuf field <code>repeated string findings = 3;</code>
+     */
+    private $findings;
 
     /**
      * Constructor.
@@ -39,6 +46,9 @@ class SimulationResults extends \Google\Protobuf\Internal\Message
      *           In the order of the scenario.
      *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $notes
      *           Remarks on how the scenario was read.
+     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $findings
+     *           What to read first, in words: how many workers are needed, where jobs pile up, and which
+     *           outages keep workers waiting.
      * }
      */
     public function __construct($data = NULL) {
@@ -94,6 +104,34 @@ class SimulationResults extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::STRING);
         $this->notes = $arr;
+
+        return $this;
+    }
+
+    /**
+     * What to read first, in words: how many workers are needed, where jobs pile up, and which
+     * outages keep workers waiting.
+     *
+     * Generated from protobuf field <code>repeated string findings = 3;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getFindings()
+    {
+        return $this->findings;
+    }
+
+    /**
+     * What to read first, in words: how many workers are needed, where jobs pile up, and which
+     * outages keep workers waiting.
+     *
+     * Generated from protobuf field <code>repeated string findings = 3;</code>
+     * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setFindings($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::STRING);
+        $this->findings = $arr;
 
         return $this;
     }

@@ -24,6 +24,7 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
     protected $name = '';
     /**
      * Its place among the strategies, from 1, the best: by the sum of `ranks`, then by mean wait.
+     * Strategies whose jobs pile up come last.
      *
      * Generated from protobuf field <code>int32 overall_rank = 2;</code>
      */
@@ -35,7 +36,8 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
      */
     protected $figures = null;
     /**
-     * Its ranks by single figures.
+     * Its ranks by single figures. Not set if jobs pile up: figures of the jobs that got through
+     * are no merit.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.StrategyRanks ranks = 4;</code>
      */
@@ -78,6 +80,40 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.google.protobuf.Duration least_kind_distance = 10;</code>
      */
     protected $least_kind_distance = null;
+    /**
+     * Whether jobs pile up, with any seed. True if in the last cycle (or the last half, if that is
+     * shorter) jobs waited at every moment, and either they became more by 1 % of the jobs that
+     * came, or more workers are needed than available.
+     *
+     * Generated from protobuf field <code>bool jobs_pile_up = 11;</code>
+     */
+    protected $jobs_pile_up = false;
+    /**
+     * Jobs that were enqueued. Mean over the seeds.
+     *
+     * Generated from protobuf field <code>double enqueued_job_count = 12;</code>
+     */
+    protected $enqueued_job_count = 0.0;
+    /**
+     * Workers that the enqueued jobs would keep busy all the time: their time with a worker over
+     * the duration, without repeated attempts. Mean over the seeds.
+     *
+     * Generated from protobuf field <code>double needed_worker_count = 13;</code>
+     */
+    protected $needed_worker_count = 0.0;
+    /**
+     * Workers, mean over time and seeds.
+     *
+     * Generated from protobuf field <code>double available_worker_count = 14;</code>
+     */
+    protected $available_worker_count = 0.0;
+    /**
+     * Parts of the run in which neither the number of workers in the scenario, nor a partner's
+     * outage, nor the producer's changes: in order, 100 at most (those with the most busy workers).
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.SimulationPhase phases = 15;</code>
+     */
+    private $phases;
 
     /**
      * Constructor.
@@ -89,10 +125,12 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
      *           Its name.
      *     @type int $overall_rank
      *           Its place among the strategies, from 1, the best: by the sum of `ranks`, then by mean wait.
+     *           Strategies whose jobs pile up come last.
      *     @type \Offbeat\V1beta1\SimulationFigures $figures
      *           Means over the seeds.
      *     @type \Offbeat\V1beta1\StrategyRanks $ranks
-     *           Its ranks by single figures.
+     *           Its ranks by single figures. Not set if jobs pile up: figures of the jobs that got through
+     *           are no merit.
      *     @type \Offbeat\V1beta1\SimulationSeries $series
      *           Figures over time, of the first seed.
      *     @type \Offbeat\V1beta1\IntervalHistogram $intervals
@@ -107,6 +145,20 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
      *     @type \Google\Protobuf\Duration $least_kind_distance
      *           The shortest time between runs of two kinds of a user, when they were enqueued, over all
      *           seeds. Not set with one kind.
+     *     @type bool $jobs_pile_up
+     *           Whether jobs pile up, with any seed. True if in the last cycle (or the last half, if that is
+     *           shorter) jobs waited at every moment, and either they became more by 1 % of the jobs that
+     *           came, or more workers are needed than available.
+     *     @type float $enqueued_job_count
+     *           Jobs that were enqueued. Mean over the seeds.
+     *     @type float $needed_worker_count
+     *           Workers that the enqueued jobs would keep busy all the time: their time with a worker over
+     *           the duration, without repeated attempts. Mean over the seeds.
+     *     @type float $available_worker_count
+     *           Workers, mean over time and seeds.
+     *     @type array<\Offbeat\V1beta1\SimulationPhase>|\Google\Protobuf\Internal\RepeatedField $phases
+     *           Parts of the run in which neither the number of workers in the scenario, nor a partner's
+     *           outage, nor the producer's changes: in order, 100 at most (those with the most busy workers).
      * }
      */
     public function __construct($data = NULL) {
@@ -142,6 +194,7 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
 
     /**
      * Its place among the strategies, from 1, the best: by the sum of `ranks`, then by mean wait.
+     * Strategies whose jobs pile up come last.
      *
      * Generated from protobuf field <code>int32 overall_rank = 2;</code>
      * @return int
@@ -153,6 +206,7 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
 
     /**
      * Its place among the strategies, from 1, the best: by the sum of `ranks`, then by mean wait.
+     * Strategies whose jobs pile up come last.
      *
      * Generated from protobuf field <code>int32 overall_rank = 2;</code>
      * @param int $var
@@ -203,7 +257,8 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its ranks by single figures.
+     * Its ranks by single figures. Not set if jobs pile up: figures of the jobs that got through
+     * are no merit.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.StrategyRanks ranks = 4;</code>
      * @return \Offbeat\V1beta1\StrategyRanks|null
@@ -224,7 +279,8 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its ranks by single figures.
+     * Its ranks by single figures. Not set if jobs pile up: figures of the jobs that got through
+     * are no merit.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.StrategyRanks ranks = 4;</code>
      * @param \Offbeat\V1beta1\StrategyRanks $var
@@ -434,6 +490,144 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
         $this->least_kind_distance = $var;
+
+        return $this;
+    }
+
+    /**
+     * Whether jobs pile up, with any seed. True if in the last cycle (or the last half, if that is
+     * shorter) jobs waited at every moment, and either they became more by 1 % of the jobs that
+     * came, or more workers are needed than available.
+     *
+     * Generated from protobuf field <code>bool jobs_pile_up = 11;</code>
+     * @return bool
+     */
+    public function getJobsPileUp()
+    {
+        return $this->jobs_pile_up;
+    }
+
+    /**
+     * Whether jobs pile up, with any seed. True if in the last cycle (or the last half, if that is
+     * shorter) jobs waited at every moment, and either they became more by 1 % of the jobs that
+     * came, or more workers are needed than available.
+     *
+     * Generated from protobuf field <code>bool jobs_pile_up = 11;</code>
+     * @param bool $var
+     * @return $this
+     */
+    public function setJobsPileUp($var)
+    {
+        GPBUtil::checkBool($var);
+        $this->jobs_pile_up = $var;
+
+        return $this;
+    }
+
+    /**
+     * Jobs that were enqueued. Mean over the seeds.
+     *
+     * Generated from protobuf field <code>double enqueued_job_count = 12;</code>
+     * @return float
+     */
+    public function getEnqueuedJobCount()
+    {
+        return $this->enqueued_job_count;
+    }
+
+    /**
+     * Jobs that were enqueued. Mean over the seeds.
+     *
+     * Generated from protobuf field <code>double enqueued_job_count = 12;</code>
+     * @param float $var
+     * @return $this
+     */
+    public function setEnqueuedJobCount($var)
+    {
+        GPBUtil::checkDouble($var);
+        $this->enqueued_job_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * Workers that the enqueued jobs would keep busy all the time: their time with a worker over
+     * the duration, without repeated attempts. Mean over the seeds.
+     *
+     * Generated from protobuf field <code>double needed_worker_count = 13;</code>
+     * @return float
+     */
+    public function getNeededWorkerCount()
+    {
+        return $this->needed_worker_count;
+    }
+
+    /**
+     * Workers that the enqueued jobs would keep busy all the time: their time with a worker over
+     * the duration, without repeated attempts. Mean over the seeds.
+     *
+     * Generated from protobuf field <code>double needed_worker_count = 13;</code>
+     * @param float $var
+     * @return $this
+     */
+    public function setNeededWorkerCount($var)
+    {
+        GPBUtil::checkDouble($var);
+        $this->needed_worker_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * Workers, mean over time and seeds.
+     *
+     * Generated from protobuf field <code>double available_worker_count = 14;</code>
+     * @return float
+     */
+    public function getAvailableWorkerCount()
+    {
+        return $this->available_worker_count;
+    }
+
+    /**
+     * Workers, mean over time and seeds.
+     *
+     * Generated from protobuf field <code>double available_worker_count = 14;</code>
+     * @param float $var
+     * @return $this
+     */
+    public function setAvailableWorkerCount($var)
+    {
+        GPBUtil::checkDouble($var);
+        $this->available_worker_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * Parts of the run in which neither the number of workers in the scenario, nor a partner's
+     * outage, nor the producer's changes: in order, 100 at most (those with the most busy workers).
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.SimulationPhase phases = 15;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getPhases()
+    {
+        return $this->phases;
+    }
+
+    /**
+     * Parts of the run in which neither the number of workers in the scenario, nor a partner's
+     * outage, nor the producer's changes: in order, 100 at most (those with the most busy workers).
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.SimulationPhase phases = 15;</code>
+     * @param array<\Offbeat\V1beta1\SimulationPhase>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setPhases($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1beta1\SimulationPhase::class);
+        $this->phases = $arr;
 
         return $this;
     }

@@ -24,6 +24,20 @@ class LateRunsResult(_message.Message):
     superseded_run_count: float
     def __init__(self, late_run_count: _Optional[float] = ..., superseded_run_count: _Optional[float] = ..., dropped_run_count: _Optional[float] = ...) -> None: ...
 
+class PartnerPhase(_message.Message):
+    __slots__ = ["is_down", "max_calls_per_second", "mean_wait", "needed_calls_per_second", "unanswered_worker_count"]
+    IS_DOWN_FIELD_NUMBER: _ClassVar[int]
+    MAX_CALLS_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
+    MEAN_WAIT_FIELD_NUMBER: _ClassVar[int]
+    NEEDED_CALLS_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
+    UNANSWERED_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    is_down: bool
+    max_calls_per_second: float
+    mean_wait: _duration_pb2.Duration
+    needed_calls_per_second: float
+    unanswered_worker_count: float
+    def __init__(self, is_down: bool = ..., needed_calls_per_second: _Optional[float] = ..., max_calls_per_second: _Optional[float] = ..., unanswered_worker_count: _Optional[float] = ..., mean_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
 class PartnerResult(_message.Message):
     __slots__ = ["failed_attempt_count", "finished_job_count", "mean_wait", "name", "throttled_attempt_count"]
     FAILED_ATTEMPT_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +112,28 @@ class SimulationFigures(_message.Message):
     wasted_ratio: float
     def __init__(self, finished_job_count: _Optional[float] = ..., failed_job_count: _Optional[float] = ..., left_job_count: _Optional[float] = ..., mean_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p50_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p95_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p99_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_sojourn: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p95_sojourn: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., max_backlog_count: _Optional[float] = ..., max_enqueued_per_second: _Optional[float] = ..., utilization: _Optional[float] = ..., throughput_variation: _Optional[float] = ..., mean_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., interval_variation: _Optional[float] = ..., p05_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p95_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., unserved_user_count: _Optional[float] = ..., lock_conflict_count: _Optional[float] = ..., wasted_ratio: _Optional[float] = ..., mean_slowdown: _Optional[float] = ...) -> None: ...
 
+class SimulationPhase(_message.Message):
+    __slots__ = ["available_worker_count", "end_offset", "max_backlog_count", "mean_busy_worker_count", "mean_wait", "needed_worker_count", "partners", "producer_is_down", "start_offset"]
+    AVAILABLE_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    END_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    MAX_BACKLOG_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MEAN_BUSY_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MEAN_WAIT_FIELD_NUMBER: _ClassVar[int]
+    NEEDED_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    PARTNERS_FIELD_NUMBER: _ClassVar[int]
+    PRODUCER_IS_DOWN_FIELD_NUMBER: _ClassVar[int]
+    START_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    available_worker_count: float
+    end_offset: _duration_pb2.Duration
+    max_backlog_count: float
+    mean_busy_worker_count: float
+    mean_wait: _duration_pb2.Duration
+    needed_worker_count: float
+    partners: _containers.RepeatedCompositeFieldContainer[PartnerPhase]
+    producer_is_down: bool
+    start_offset: _duration_pb2.Duration
+    def __init__(self, start_offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., end_offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., needed_worker_count: _Optional[float] = ..., available_worker_count: _Optional[float] = ..., mean_busy_worker_count: _Optional[float] = ..., mean_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., max_backlog_count: _Optional[float] = ..., producer_is_down: bool = ..., partners: _Optional[_Iterable[_Union[PartnerPhase, _Mapping]]] = ...) -> None: ...
+
 class SimulationProgress(_message.Message):
     __slots__ = ["simulated_duration", "total_duration"]
     SIMULATED_DURATION_FIELD_NUMBER: _ClassVar[int]
@@ -107,12 +143,14 @@ class SimulationProgress(_message.Message):
     def __init__(self, simulated_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., total_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class SimulationResults(_message.Message):
-    __slots__ = ["notes", "strategies"]
+    __slots__ = ["findings", "notes", "strategies"]
+    FINDINGS_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
     STRATEGIES_FIELD_NUMBER: _ClassVar[int]
+    findings: _containers.RepeatedScalarFieldContainer[str]
     notes: _containers.RepeatedScalarFieldContainer[str]
     strategies: _containers.RepeatedCompositeFieldContainer[StrategyResult]
-    def __init__(self, strategies: _Optional[_Iterable[_Union[StrategyResult, _Mapping]]] = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, strategies: _Optional[_Iterable[_Union[StrategyResult, _Mapping]]] = ..., notes: _Optional[_Iterable[str]] = ..., findings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SimulationSeries(_message.Message):
     __slots__ = ["max_backlog_counts", "max_enqueued_per_second", "max_worker_counts", "mean_busy_worker_counts", "mean_finished_per_second", "step_duration"]
@@ -143,25 +181,35 @@ class StrategyRanks(_message.Message):
     def __init__(self, consistent_delay: _Optional[int] = ..., no_spikes: _Optional[int] = ..., even_throughput: _Optional[int] = ..., no_conflicts: _Optional[int] = ...) -> None: ...
 
 class StrategyResult(_message.Message):
-    __slots__ = ["figures", "intervals", "late_runs", "least_kind_distance", "name", "overall_rank", "partners", "ranks", "series", "slot_loads"]
+    __slots__ = ["available_worker_count", "enqueued_job_count", "figures", "intervals", "jobs_pile_up", "late_runs", "least_kind_distance", "name", "needed_worker_count", "overall_rank", "partners", "phases", "ranks", "series", "slot_loads"]
+    AVAILABLE_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    ENQUEUED_JOB_COUNT_FIELD_NUMBER: _ClassVar[int]
     FIGURES_FIELD_NUMBER: _ClassVar[int]
     INTERVALS_FIELD_NUMBER: _ClassVar[int]
+    JOBS_PILE_UP_FIELD_NUMBER: _ClassVar[int]
     LATE_RUNS_FIELD_NUMBER: _ClassVar[int]
     LEAST_KIND_DISTANCE_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
+    NEEDED_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     OVERALL_RANK_FIELD_NUMBER: _ClassVar[int]
     PARTNERS_FIELD_NUMBER: _ClassVar[int]
+    PHASES_FIELD_NUMBER: _ClassVar[int]
     RANKS_FIELD_NUMBER: _ClassVar[int]
     SERIES_FIELD_NUMBER: _ClassVar[int]
     SLOT_LOADS_FIELD_NUMBER: _ClassVar[int]
+    available_worker_count: float
+    enqueued_job_count: float
     figures: SimulationFigures
     intervals: IntervalHistogram
+    jobs_pile_up: bool
     late_runs: LateRunsResult
     least_kind_distance: _duration_pb2.Duration
     name: str
+    needed_worker_count: float
     overall_rank: int
     partners: _containers.RepeatedCompositeFieldContainer[PartnerResult]
+    phases: _containers.RepeatedCompositeFieldContainer[SimulationPhase]
     ranks: StrategyRanks
     series: SimulationSeries
     slot_loads: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, name: _Optional[str] = ..., overall_rank: _Optional[int] = ..., figures: _Optional[_Union[SimulationFigures, _Mapping]] = ..., ranks: _Optional[_Union[StrategyRanks, _Mapping]] = ..., series: _Optional[_Union[SimulationSeries, _Mapping]] = ..., intervals: _Optional[_Union[IntervalHistogram, _Mapping]] = ..., slot_loads: _Optional[_Iterable[float]] = ..., partners: _Optional[_Iterable[_Union[PartnerResult, _Mapping]]] = ..., late_runs: _Optional[_Union[LateRunsResult, _Mapping]] = ..., least_kind_distance: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., overall_rank: _Optional[int] = ..., figures: _Optional[_Union[SimulationFigures, _Mapping]] = ..., ranks: _Optional[_Union[StrategyRanks, _Mapping]] = ..., series: _Optional[_Union[SimulationSeries, _Mapping]] = ..., intervals: _Optional[_Union[IntervalHistogram, _Mapping]] = ..., slot_loads: _Optional[_Iterable[float]] = ..., partners: _Optional[_Iterable[_Union[PartnerResult, _Mapping]]] = ..., late_runs: _Optional[_Union[LateRunsResult, _Mapping]] = ..., least_kind_distance: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., jobs_pile_up: bool = ..., enqueued_job_count: _Optional[float] = ..., needed_worker_count: _Optional[float] = ..., available_worker_count: _Optional[float] = ..., phases: _Optional[_Iterable[_Union[SimulationPhase, _Mapping]]] = ...) -> None: ...
