@@ -277,6 +277,17 @@ async fn all_that_are_loaded_are_listed_page_by_page() {
     sorted.sort();
     assert_eq!(keys, sorted);
     assert_eq!(keys.len(), FILE.matches("[[schedule]]").count());
+    // The command line exports what is listed, byte for byte the same each time.
+    let export = || {
+        let path = file.display().to_string();
+        let mut export = std::process::Command::new(env!("CARGO_BIN_EXE_offbeat"));
+        export.args(["schedules", "export", &path]).output().unwrap()
+    };
+    let exported = export();
+    assert!(exported.status.success());
+    assert_eq!(exported.stdout, export().stdout);
+    let exported: Value = serde_json::from_slice(&exported.stdout).unwrap();
+    assert_eq!(exported, json!({ "schedules": all }));
     // Each is what it is described as.
     for listed in &all {
         let request = json!({"schedule": {"reference": listed["reference"]}});

@@ -37,7 +37,7 @@ use failure::EXIT_USAGE;
 pub use failure::Failure;
 
 const EXIT_STATUSES: &str = "Exit status: 0 on success; 1 on a runtime error, if an ID is refused, or if a server does \
-not serve; 2 if `schedules check` refuses a file; 64 on invalid usage.";
+not serve; 2 if `schedules check` or `export` refuses a file; 64 on invalid usage.";
 
 #[derive(Debug, Parser)]
 #[command(
@@ -123,6 +123,11 @@ enum SchedulesCommand {
     /// version that means something else in the older file is refused too, and versions that are gone
     /// are named on standard error.
     Check(schedules::CheckArgs),
+    /// Write a file of schedules as JSON, for clients that decide without a server
+    ///
+    /// It is the answer of ListSchedules: every default is filled in, and each schedule has its
+    /// fingerprint. The same schedules make the same bytes. Exit status 2 if the file is refused.
+    Export(schedules::ExportArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -175,6 +180,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             SlotsCommand::Compare(args) => compare::run(&args),
         },
         Command::Schedules(SchedulesCommand::Check(args)) => schedules::check(&args),
+        Command::Schedules(SchedulesCommand::Export(args)) => schedules::export(&args),
         Command::Stages(StagesCommand::Allocate(args)) => stages::run(&args),
         Command::Lanes(LanesCommand::Plan(args)) => lanes::run(&args),
         Command::Simulate(args) => simulate::run(&args),

@@ -1,4 +1,4 @@
-//! `offbeat schedules check`
+//! `offbeat schedules check` and `offbeat schedules export`
 
 use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
@@ -11,6 +11,9 @@ use serde::Serialize;
 use super::Failure;
 use super::input::read_bounded;
 use super::output::{Row, RowFormat, RowWriter};
+use offbeat_proto::descriptors;
+use offbeat_proto::json::to_value;
+use offbeat_service::api::all_listed;
 use offbeat_service::limits::SCHEDULE_FILE_BYTES;
 use offbeat_text::schedules::parse;
 
@@ -30,6 +33,13 @@ pub(super) struct CheckArgs {
     /// How to write the schedules
     #[arg(long, value_enum, default_value_t = RowFormat::Table)]
     format: RowFormat,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExportArgs {
+    /// The file of schedules
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
 }
 
 #[derive(Debug, Serialize)]
@@ -52,6 +62,30 @@ impl Row for ScheduleRow {
     }
 }
 
+/// Writes the answer that `ListSchedules` would give, with sorted keys: the same schedules make the
+/// same bytes.
+pub(super) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
+    let contents = read_bounded(SCHEDULE_FILE_BYTES, &args.file)?;
+    let catalog = match parse(&contents) {
+        Ok(catalog) => catalog,
+        Err(refused) => return refuse(&refused.in_file(&args.file)),
+    };
+    let listed = all_listed(&catalog);
+    let descriptor = descriptors::message("offbeat.v1.ListSchedulesResponse");
+    let value =
+        descriptor.and_then(|known| to_value(known, &prost::Message::encode_to_vec(&listed)));
+    let mut out = BufWriter::new(io::stdout().lock());
+    serde_json::to_writer_pretty(&mut out, &value)?;
+    writeln!(out)?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn refuse(refused: &str) -> Result<ExitCode, Failure> {
+    let _ = writeln!(io::stderr(), "offbeat: {refused}"); // a closed standard error changes nothing
+    Ok(EXIT_REFUSED.into())
+}
+
 pub(super) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     match checked(args)? {
         Ok(catalog) => {
@@ -62,10 +96,7 @@ pub(super) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
             rows.flush()?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(refused) => {
-            let _ = writeln!(io::stderr(), "offbeat: {refused}");
-            Ok(EXIT_REFUSED.into())
-        }
+        Err(refused) => refuse(&refused),
     }
 }
 

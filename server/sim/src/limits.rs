@@ -18,7 +18,7 @@ offbeat_core::limits! {
     SCENARIO_SEEDS = 1..=64, "seeds", "seeds of a scenario", "one run of each strategy for each";
     SCENARIO_PARTNERS = 0..=64, "partners", "partners of a scenario",
         "each user is a customer of one";
-    SCENARIO_OUTAGES = 1..=64, "outages", "outages of the producer of a scenario", "";
+    SCENARIO_OUTAGES = 1..=64, "outages", "outages of the producer, or of a partner, of a scenario", "";
     SCENARIO_JOBS = 1..=100_000_000, "jobs", "jobs of a scenario",
         "users x kinds x (cycles + outages of the producer) x strategies x seeds";
     SCENARIO_RUN_SECONDS = 1..=50_000_000, "s", "seconds of all runs of a scenario",

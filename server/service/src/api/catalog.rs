@@ -42,6 +42,15 @@ pub(super) fn listed(
     })
 }
 
+/// All schedules of a catalog as one answer of `ListSchedules`, without pages.
+#[must_use]
+pub fn all_listed(catalog: &Catalog) -> proto::ListSchedulesResponse {
+    proto::ListSchedulesResponse {
+        schedules: catalog.iter().map(|(key, schedule)| message(key, schedule)).collect(),
+        next_page_token: String::new(),
+    }
+}
+
 fn message(key: &ScheduleName, schedule: &Schedule) -> proto::ListedSchedule {
     let version = i32::try_from(key.version()).unwrap_or(i32::MAX);
     proto::ListedSchedule {

@@ -23,6 +23,7 @@ mod stream;
 mod tokens;
 mod weights;
 
+pub use catalog::all_listed;
 pub use lanes::{LaneHandlers, LanePlanningHandlers};
 pub use lateness::LatenessHandlers;
 pub use named::NamedSpreadHandlers;

@@ -97,20 +97,47 @@ impl Scenario {
     }
 
     /// Bytes of memory that its runs take, one after the other, at most: what a job leaves (three
-    /// samples) or takes as it waits, what a user takes, and the intervals of the first seed, which
-    /// stay until the last strategy has been run.
+    /// samples) or takes as it waits, what a user takes, the intervals of the first seed, which
+    /// stay until the last strategy has been run, and what is told of phases and partners.
     #[must_use]
     pub fn memory(&self) -> u128 {
-        const JOB: u128 = 42;
+        const JOB: u128 = 52;
         const USER: u128 = 40;
         const USER_AND_KIND: u128 = 72;
         const INTERVAL: u128 = 8;
+        const PHASE: u128 = 96;
+        const PHASE_OF_PARTNER: u128 = 48;
+        const PARTNER_STEPS: u128 = 24 * 1_200;
         let strategies = self.strategies.len() as u128;
-        let jobs = self.job_count() / (strategies * self.seeds.len() as u128).max(1);
+        let runs = strategies * self.seeds.len() as u128;
+        let partners = self.partners.len() as u128;
+        let jobs = self.job_count() / runs.max(1);
         let kinds = self.kinds.len().max(self.stages.len()) as u128;
         let users = u128::from(self.population);
         jobs * (JOB + INTERVAL * strategies.saturating_sub(1))
             + users * (USER + USER_AND_KIND * kinds)
+            + runs * self.phase_starts().len() as u128 * (PHASE + PHASE_OF_PARTNER * partners)
+            + strategies * partners * PARTNER_STEPS
+    }
+
+    /// The seconds at which something changes from outside: the workers that the scenario tells, a
+    /// partner, or the producer. The beginning alone if they are more than 500.
+    #[must_use]
+    pub fn phase_starts(&self) -> Vec<u64> {
+        const MOST: usize = 500;
+        let end = self.duration.div_ceil(1_000_000);
+        let outages = self.partners.iter().flat_map(|partner| &partner.outages);
+        let outages = outages.chain(self.producer.iter().flat_map(|one| &one.outages));
+        let mut starts: Vec<u64> = outages
+            .flat_map(|(from, to)| [*from, *to])
+            .chain(self.workers.iter().map(|(at, _)| *at))
+            .map(|at| at.div_ceil(1_000_000))
+            .chain([0])
+            .filter(|second| *second < end)
+            .collect();
+        starts.sort_unstable();
+        starts.dedup();
+        if starts.len() > MOST { vec![0] } else { starts }
     }
 
     /// Seconds of all runs together.

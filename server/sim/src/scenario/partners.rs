@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::fields::{micros, positive, within};
 use super::outages::Outage;
 use super::{Limiter, Partner};
-use crate::limits::{SCENARIO_USERS, SCENARIO_WORKERS};
+use crate::limits::{SCENARIO_OUTAGES, SCENARIO_USERS, SCENARIO_WORKERS};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,6 +57,11 @@ impl PartnerEntry {
             let allowed =
                 format!("must be {calls} or more, the calls of a job: it is never answered");
             return Err(Rejection::new(Reason::Contradictory, "max_per_second", most, allowed));
+        }
+        if !SCENARIO_OUTAGES.allows(self.outages.len().max(1) as i128) {
+            let (count, allowed) =
+                (self.outages.len(), format!("must be {SCENARIO_OUTAGES}, or none"));
+            return Err(Rejection::new(Reason::OutOfRange, "outages", count, allowed));
         }
         let limiter = self.limiter.as_ref().map(LimiterEntry::check).transpose();
         Ok(Partner {

@@ -68,23 +68,12 @@ pub(super) struct Phases {
 impl Phases {
     pub(super) fn new(scenario: &Scenario) -> Self {
         let end = scenario.duration.div_ceil(SECOND);
-        let outages = scenario.partners.iter().flat_map(|partner| &partner.outages);
-        let outages = outages.chain(scenario.producer.iter().flat_map(|one| &one.outages));
-        let changes = scenario.workers.iter().map(|(at, _)| *at);
-        let mut bounds: Vec<u64> = outages
-            .flat_map(|(from, to)| [*from, *to])
-            .chain(changes)
-            .map(|at| at.div_ceil(SECOND))
-            .chain([0])
-            .filter(|second| *second < end)
-            .collect();
-        bounds.sort_unstable();
-        bounds.dedup();
+        let starts = scenario.phase_starts();
         let partners = vec![PhasePartner::default(); scenario.partners.len()];
-        let ends = bounds.iter().copied().skip(1).chain([end]);
+        let ends = starts.iter().copied().skip(1).chain([end]);
         let phase =
             |seconds| PhaseTally { seconds, partners: partners.clone(), ..Default::default() };
-        let phases = bounds.iter().copied().zip(ends).map(phase).collect();
+        let phases = starts.iter().copied().zip(ends).map(phase).collect();
         let tail = scenario.timing.cycle.min(scenario.duration / 2).div_ceil(SECOND);
         let tail_from = end.saturating_sub(tail);
         Self {
