@@ -1,30 +1,22 @@
-"""The page on the simulator: what it shows is what its commands print. And its scenarios.
-
-`python tests/documents/test_simulator.py` writes what they print into the page.
-"""
+"""The page on the simulator: what it shows is what its commands print. And its scenarios."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import sqlite3
 import subprocess
-import sys
-import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from pages import BINARY, BLOCK, ROOT, answers
 
-ROOT = Path(__file__).parents[2]
-BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 PAGE = ROOT / "docs" / "simulator.md"
 SIMULATIONS = ROOT / "examples" / "simulations"
 SCENARIOS = sorted(SIMULATIONS.glob("*.toml"))
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def simulate(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess:
@@ -34,35 +26,9 @@ def simulate(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedPro
     )
 
 
-def answer(language: str, text: str, folder: Path) -> str:
-    """Run a command of the page, or a query on the file that was written last."""
-    if language == "sql":
-        newest = max(folder.glob("*.sqlite"), key=lambda file: file.stat().st_mtime_ns)
-        rows = sqlite3.connect(newest).execute(text).fetchall()
-        return "".join("|".join(map(str, row)) + "\n" for row in rows)
-    here = text.replace("target/release/offbeat", str(BINARY))
-    here = re.sub(r"\b(\w+\.(?:sqlite|csv))", rf"{folder}/\1", here)
-    command = ["bash", "-euo", "pipefail", "-c", here]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def answers(page: str, folder: Path) -> list[tuple[re.Match, str]]:
-    """Run all commands and queries in order; give each block of output what belongs in it."""
-    found, last = [], ""
-    for block in BLOCK.finditer(page):
-        language, text = block.groups()
-        if language in ("sh", "sql"):
-            last = answer(language, text, folder)
-        elif not language:
-            found.append((block, last))
-    return found
-
-
 def test_commands_and_queries_print_what_the_page_says(tmp_path):
     found = answers(PAGE.read_text(), tmp_path)
-    assert len(found) == 15
+    assert len(found) == 17
     for block, printed in found:
         assert block.group(2) == printed
 
@@ -98,7 +64,9 @@ def test_figures_make_sense(name):
         assert those["mean_wait"] <= those["mean_sojourn"] or those["jobs_left"] > 1000
         assert those["interval_p05"] <= those["interval_p95"]
         assert 0 < those["utilization"] < 1.01
-        assert all(1 <= rank <= len(names) for rank in strategy["ranks"].values())
+        ranks = strategy["ranks"] or {}
+        assert all(1 <= rank <= len(names) for rank in ranks.values())
+        assert bool(ranks) != strategy["feasibility"]["jobs_pile_up"]
         assert strategy["series"]["queue_depth"]
         # Finished jobs by second and in all are the same.
         series = strategy["series"]
@@ -378,7 +346,13 @@ def test_all_outputs_say_the_same(tmp_path):
     for place, (outcome, row) in enumerate(zip(found["strategies"], strategies, strict=True)):
         about = {"id": place, "name": outcome["name"], "kind": outcome["kind"]}
         assert row == {**about, **outcome["figures"]}
-        theirs = [{**partner, "strategy_id": place} for partner in outcome["partners"]]
+        theirs = [
+            {
+                **{key: cell for key, cell in partner.items() if key != "series"},
+                "strategy_id": place,
+            }
+            for partner in outcome["partners"]
+        ]
         assert [row for row in partners if row["strategy_id"] == place] == theirs
         done = sum(partner["jobs_finished"] for partner in theirs)
         assert done == outcome["figures"]["jobs_finished"]
@@ -395,15 +369,3 @@ def test_all_outputs_say_the_same(tmp_path):
     # Two strategies of two seconds and a half.
     assert count == len(files["csv"].read_text().splitlines()) - 1 == 6
     assert finished == sum(one["figures"]["jobs_finished"] for one in found["strategies"])
-
-
-def rewrite() -> None:
-    page = PAGE.read_text()
-    with tempfile.TemporaryDirectory() as folder:
-        for block, printed in reversed(answers(page, Path(folder))):
-            page = page[: block.start(2)] + printed + page[block.end(2) :]
-    PAGE.write_text(page)
-
-
-if __name__ == "__main__":
-    sys.exit(rewrite())
