@@ -79,6 +79,49 @@ async fn a_scenario_has_the_same_results_each_time() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_done_is_said_first() {
+    // 1,000 jobs of 60 s in 8 hours need 2.08 workers.
+    const SHORT: &str = r#"
+name = "too few"
+duration = "1d"
+workers = 1
+[users]
+count = 1000
+cycle = "8h"
+[[kinds]]
+name = "sync"
+run_time = "1m"
+[[partners]]
+name = "bank"
+share = 1
+max_per_second = 9
+outages = [{ from = "day 1 06:00", to = "day 1 07:00" }]
+[[strategies]]
+kind = "slots"
+"#;
+    let server = Server::start(&config());
+    let mut client = Client::new(channel(&server).await);
+    let (_, results) = simulate(&mut client, SHORT).await.unwrap();
+    assert!(results.findings[1].starts_with("slots: jobs pile up."), "{:?}", results.findings);
+    let slots = &results.strategies[0];
+    assert!(slots.jobs_pile_up && slots.ranks.is_none());
+    assert!((slots.needed_worker_count - 2.04).abs() < 0.03, "{}", slots.needed_worker_count);
+    assert_eq!(slots.available_worker_count, 1.0);
+    assert_eq!(slots.enqueued_job_count, 3_000.0);
+    let bounds = slots
+        .phases
+        .iter()
+        .map(|phase| (phase.start_offset.unwrap().seconds, phase.end_offset.unwrap().seconds));
+    assert_eq!(bounds.collect::<Vec<_>>(), [(0, 21_600), (21_600, 25_200), (25_200, 86_400)]);
+    let down: Vec<bool> = slots.phases.iter().map(|phase| phase.partners[0].is_down).collect();
+    assert_eq!(down, [false, true, false]);
+    assert!(slots.phases.iter().all(|phase| phase.partners[0].max_calls_per_second == 9.0));
+    let (_, enough) =
+        simulate(&mut client, &SHORT.replace("= 1\n[users]", "= 9\n[users]")).await.unwrap();
+    assert!(!enough.strategies[0].jobs_pile_up && enough.strategies[0].ranks.is_some());
+}
+
+#[tokio::test]
 async fn what_is_too_large_or_wrong_is_refused_by_name() {
     let server = Server::start(&config());
     let mut client = Client::new(channel(&server).await);
