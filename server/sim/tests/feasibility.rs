@@ -135,6 +135,12 @@ fn workers_that_wait_for_a_partner_are_counted_as_littles_law_has_it() {
 }
 
 #[test]
+fn an_outage_that_leaves_workers_enough_is_no_finding() {
+    // 15 of 50 wait for B, and 33 have nothing to do.
+    assert_eq!(outage(50).findings.len(), 1);
+}
+
+#[test]
 fn an_outage_that_takes_the_workers_is_told_in_words() {
     let results = outage(10);
     let told = results.findings.iter().find(|told| told.contains("B is down")).unwrap();

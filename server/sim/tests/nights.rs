@@ -188,19 +188,46 @@ fn outages_have_times_of_day() {
     assert_eq!(down(r#"{ from = "day 2 00:01", to = "day 2, 24:00" }"#), 0);
 }
 
-/// Jobs of two partners, all at once.
-fn limited(limiter: &str, run_time: &str) -> (Trace, Vec<u64>) {
+#[test]
+fn times_are_drawn_anew_in_each_cycle_of_a_kind() {
+    let trace = &traces(&scenario(NIGHT), 1)[1];
+    let noon = |day: usize| -> Vec<u32> {
+        let rows = &trace.rows[day * DAY + 12 * HOUR..day * DAY + 13 * HOUR];
+        rows.iter().map(|row| row.enqueued).collect()
+    };
+    for day in 0..7 {
+        assert_ne!(noon(day), noon(day + 7), "{day}");
+    }
+}
+
+#[test]
+fn batches_stop_with_the_window() {
+    // Ten users a minute: fifty of them a night.
+    let text = NIGHT.replace("22:00-06:00", "22:00-22:05").replace(
+        "kind = \"least_recent\"",
+        "kind = \"least_recent\"\nbatch = 10\ninterval = \"1m\"",
+    );
+    let trace = &traces(&scenario(&text), 1)[2];
+    let is_night = |second| (22 * HOUR..22 * HOUR + 300).contains(&second);
+    let is_noon = |second| (12 * HOUR..13 * HOUR).contains(&second);
+    assert_eq!(enqueued_in(trace, is_night), 14 * 50);
+    assert_eq!(enqueued_in(trace, |second| !is_night(second) && !is_noon(second)), 0);
+}
+
+/// Jobs of two partners, all at once, in two cycles.
+fn limited(limiter: &str, more: &str, workers: u32) -> (Trace, Vec<u64>) {
     let text = format!(
         r#"
         name = "limited"
-        duration = "1h"
-        workers = 60
+        duration = "2h"
+        workers = {workers}
         [users]
         count = 60
         cycle = "1h"
         [[kinds]]
         name = "sync"
-        run_time = "{run_time}"
+        run_time = "10s"
+        {more}
         [[partners]]
         name = "A"
         share = 1
@@ -219,30 +246,45 @@ fn limited(limiter: &str, run_time: &str) -> (Trace, Vec<u64>) {
 
 #[test]
 fn a_limit_of_concurrency_holds_jobs_back_without_a_worker() {
-    let (trace, finished) = limited("limiter = { max_concurrent = 3 }", "10s");
-    let (a, b) = (finished[0], finished[1]);
+    let (trace, finished) = limited("limiter = { max_concurrent = 3 }", "", 60);
+    let (a, b) = (finished[0] / 2, finished[1] / 2);
     assert!(a > 10 && b > 10 && a + b == 60);
-    // Of A three at a time; of B all at once.
-    let mut expected: Vec<u64> = (0..a).map(|job| (job / 3 + 1) * 10_000_000).collect();
-    expected.extend((0..b).map(|_| 10_000_000));
+    // Of A three at a time; of B all at once; in the second cycle as in the first.
+    let of_cycle: Vec<u64> =
+        (0..a).map(|job| (job / 3 + 1) * 10_000_000).chain((0..b).map(|_| 10_000_000)).collect();
+    let mut expected = [of_cycle.clone(), of_cycle].concat();
     let mut sojourns = trace.sojourns.clone();
     sojourns.sort_unstable();
     expected.sort_unstable();
     assert_eq!(sojourns, expected);
-    let busy: Vec<u32> = trace.rows[10..].iter().map(|row| row.busy_workers).collect();
+    let busy: Vec<u32> = trace.rows[10..HOUR].iter().map(|row| row.busy_workers).collect();
     assert_eq!(busy.iter().max(), Some(&3));
 }
 
 #[test]
+fn a_job_that_was_held_comes_before_those_in_the_queue() {
+    // Two workers: one is always with A, as long as A has jobs, however many of B wait.
+    let (trace, finished) = limited("limiter = { max_concurrent = 1 }", "", 2);
+    assert!(finished[0] > 30, "{finished:?}");
+    let step = trace.sums.step as usize;
+    let by_100_seconds: u32 =
+        trace.partner_steps[0][..=100 / step].iter().map(|step| step.finished).sum();
+    assert_eq!(by_100_seconds, 10);
+}
+
+#[test]
 fn a_limit_of_calls_spaces_them_evenly() {
-    let (trace, finished) = limited("limiter = { max_per_second = 2 }", "10s");
-    let mut expected: Vec<u64> = (0..finished[0]).map(|job| job * 500_000).collect();
-    expected.extend((0..finished[1]).map(|_| 0));
-    expected.sort_unstable();
-    let mut waits = trace.waits.clone();
-    waits.sort_unstable();
-    assert_eq!(waits, expected);
-    assert_eq!(trace.partners[0].throttled, 0);
+    for (more, gap) in [("", 500_000), ("calls = 3", 1_500_000)] {
+        let (trace, finished) = limited("limiter = { max_per_second = 2 }", more, 60);
+        let of_cycle = (0..finished[0] / 2).map(|job| job * gap);
+        let mut expected: Vec<u64> = of_cycle.clone().chain(of_cycle).collect();
+        expected.extend((0..finished[1]).map(|_| 0));
+        expected.sort_unstable();
+        let mut waits = trace.waits.clone();
+        waits.sort_unstable();
+        assert_eq!(waits, expected, "{more}");
+        assert_eq!(trace.partners[0].throttled, 0);
+    }
 }
 
 #[test]

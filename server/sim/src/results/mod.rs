@@ -327,13 +327,8 @@ impl Results {
         let mut ranking: Vec<&Outcome> = strategies.iter().collect();
         ranking.sort_by(|a, b| {
             let sum = |one: &Outcome| one.ranks.map_or(u32::MAX, Ranks::sum);
-            let by_rank = sum(a).cmp(&sum(b));
-            let whole_first = a.is_cut.cmp(&b.is_cut);
-            let done_first = a.feasibility.jobs_pile_up.cmp(&b.feasibility.jobs_pile_up);
-            whole_first
-                .then(done_first)
-                .then(by_rank)
-                .then(a.figures.mean_wait.total_cmp(&b.figures.mean_wait))
+            let by_wait = a.figures.mean_wait.total_cmp(&b.figures.mean_wait);
+            sum(a).cmp(&sum(b)).then(by_wait)
         });
         Ok(Self {
             scenario: Question {
