@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use offbeat::api::stages::allocate;
 use offbeat::cli::input::IdType;
-use offbeat::cli::spread::deal;
+use offbeat::cli::spread::{Formats, InputFormat, OutputFormat, deal};
 use offbeat::cli::stages::read_stages;
 use offbeat::proto;
 use offbeat_core::spread::{OnShortage, Policy, SpreadSpec};
@@ -51,7 +51,9 @@ pub fn groups(data: &[u8]) {
     };
     let input = choices.rest();
     let mut output = Vec::new();
-    let Some(certificate) = heard(deal(&spec, 0, input, &mut output)) else { return };
+    group_lines(spec, input);
+    let json = Formats { input: InputFormat::Json, output: None };
+    let Some(certificate) = heard(deal(&spec, 0, json, input, &mut output)) else { return };
     let mut written = Vec::new();
     for (sequence, line) in lines(&output).into_iter().enumerate() {
         assert_eq!(line["sequence"].get(), sequence.to_string());
@@ -67,6 +69,27 @@ pub fn groups(data: &[u8]) {
     assert_eq!(certificate.job_count, asked.len() as u64);
     written.sort();
     asked.sort();
+    assert_eq!(written, asked);
+}
+
+/// The same text as TSV: every line comes out once.
+fn group_lines(spec: SpreadSpec, input: &[u8]) {
+    let spec = SpreadSpec { on_shortage: None, ..spec };
+    let tsv = Formats { input: InputFormat::Tsv, output: Some(OutputFormat::Tsv) };
+    let mut output = Vec::new();
+    if heard(deal(&spec, 0, tsv, input, &mut output)).is_none() {
+        return;
+    }
+    let input = input
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r\n").or(line.strip_suffix(b"\n")).unwrap_or(line));
+    let mut asked: Vec<_> = input.filter(|line| line.contains(&b'\t')).collect();
+    let mut written: Vec<_> = output
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter_map(|line| line.strip_suffix(b"\n"))
+        .collect();
+    written.sort_unstable();
+    asked.sort_unstable();
     assert_eq!(written, asked);
 }
 

@@ -3,64 +3,11 @@
 
 mod command;
 
-use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 
-use command::{BINARY, USAGE, offbeat, offbeat_with};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use serde_json::Value;
-
-struct Server {
-    process: Child,
-    address: String,
-    admin: Option<String>,
-}
-
-impl Server {
-    /// Starts one on free ports, and waits for it to be ready.
-    fn start(flags: &[&str]) -> Self {
-        let mut process = Command::new(BINARY)
-            .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
-            .args(flags)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let address_of = |message: &str, lines: &mut dyn Iterator<Item = String>| {
-            let log: Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
-            assert_eq!(log["message"], message, "{log}");
-            log["address"].as_str().unwrap().to_owned()
-        };
-        let stderr = BufReader::new(process.stderr.take().unwrap());
-        let mut lines = stderr.lines().map(Result::unwrap);
-        let address = address_of("listening", &mut lines);
-        let has_admin = !flags.contains(&"off");
-        let admin = has_admin.then(|| address_of("metrics and probes", &mut lines));
-        // It listens a moment before it is ready.
-        if let Some(admin) = &admin {
-            let is_ready = || health(&["--admin-address", admin], &[]) == HEALTHY;
-            assert!((0..100).any(|_| is_ready()), "it does not become ready");
-        }
-        Self { process, address, admin }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-}
-
-/// Exit status and message of `offbeat health`.
-fn health(flags: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {
-    let output = offbeat_with(&[&["health"], flags].concat(), b"", variables);
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
-}
-
-const HEALTHY: (Option<i32>, String) = (Some(0), String::new());
+use command::server::{HEALTHY, Server, certificates, health};
+use command::{USAGE, offbeat};
 
 #[test]
 fn the_admin_port_is_asked_by_default() {
@@ -95,18 +42,6 @@ fn a_unix_socket_is_asked_too() {
     let socket = format!("unix:{}", folder.path().join("admin.sock").display());
     let server = Server::start(&["--admin-listen", &socket]);
     assert_eq!(health(&["--admin-address", server.admin.as_deref().unwrap()], &[]), HEALTHY);
-}
-
-fn certificates(folder: &Path) {
-    let mut params = CertificateParams::new(Vec::new()).unwrap();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let names = vec!["offbeat.internal".to_owned(), "127.0.0.1".to_owned()];
-    let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &authority).unwrap();
-    fs::write(folder.join("ca.pem"), authority.pem()).unwrap();
-    fs::write(folder.join("certificate.pem"), certificate.pem()).unwrap();
-    fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
 }
 
 #[test]

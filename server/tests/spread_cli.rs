@@ -31,6 +31,16 @@ fn spread(arguments: &[&str], input: &str) -> (Vec<String>, String, Option<i32>)
     (text.lines().map(str::to_owned).collect(), errors, output.status.code())
 }
 
+/// Lines of output and the certificate.
+fn certified(arguments: &[&str], input: &str) -> (Vec<String>, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("certificate.json");
+    let file = ["--certificate", path.to_str().unwrap()];
+    let (lines, errors, status) = spread(&[arguments, &file].concat(), input);
+    assert_eq!(status, Some(0), "{errors}");
+    (lines, serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
+}
+
 fn group_lines(sizes: &[u64]) -> String {
     let line = |(group, size): (usize, &u64)| {
         let jobs: Vec<_> = (0..*size).collect();
@@ -62,7 +72,7 @@ fn orders_are_those_of_the_vectors() {
 #[test]
 fn jobs_are_any_json_and_stay_as_they_are() {
     let input = r#"{"group": {"tenant": 7}, "jobs": [1.0, 123456789012345678901234567890, "\u00e9", null, [1, {"a":"b"}]]}"#;
-    let (lines, errors, status) = spread(&["--feeders", "3"], &format!("{input}\n\n"));
+    let (lines, certificate) = certified(&["--feeders", "3"], &format!("{input}\n\n"));
     assert_eq!(
         lines,
         [
@@ -73,13 +83,11 @@ fn jobs_are_any_json_and_stay_as_they_are() {
             r#"{"sequence":4,"group":{"tenant": 7},"job":[1, {"a":"b"}]}"#,
         ]
     );
-    let certificate: Value = serde_json::from_str(&errors).unwrap();
     assert_eq!(
         certificate,
         json!({"job_count": 5, "group_count": 1, "min_gap_turns": 1, "best_min_gap_turns": 1,
                "close_pair_count": 4, "close_pair_lower_bound": 4, "widest_span_turns": 4})
     );
-    assert_eq!(status, Some(0));
 }
 
 #[test]
@@ -98,7 +106,10 @@ fn cooldown_takes_the_largest_first_and_can_wait() {
             r#"{"sequence":6,"group":1,"job":2}"#,
         ]
     );
-    assert!(errors.contains(r#""min_gap_turns":3"#), "{errors}");
+    assert_eq!(
+        errors,
+        "4 jobs of 2 groups: closest pair 3 turns; no pair is closer than 3 turns\n"
+    );
     assert_eq!(status, Some(0));
 }
 
@@ -174,4 +185,135 @@ fn wrong_flags_are_refused_by_name() {
         assert!(errors.contains(words), "{errors}");
         assert_eq!((lines.len(), status), (0, Some(64)));
     }
+}
+
+/// The jobs of some groups as TSV, in no order of groups.
+fn shuffled_tsv(sizes: &[u64]) -> String {
+    let mut jobs: Vec<(usize, u64)> = Vec::new();
+    // The first jobs of the groups come in the order of the groups: so do the groups.
+    jobs.extend((0..sizes.len()).map(|group| (group, 0)));
+    let mut left: Vec<_> = sizes.iter().map(|size| 1..*size).collect();
+    let mut state = 7_u64;
+    while left.iter().any(|jobs| !jobs.is_empty()) {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let group = (state >> 33) as usize % left.len();
+        jobs.extend(left[group].next().map(|job| (group, job)));
+    }
+    jobs.iter().map(|(group, job)| format!("{group}\t{job}\n")).collect()
+}
+
+#[test]
+fn unsorted_tsv_is_spread_as_the_same_groups_in_json() {
+    let sizes = [3, 9, 1, 2, 7, 1, 12, 4];
+    for policy in ["round-robin", "cooldown"] {
+        let flags = ["--feeders", "3", "--policy", policy];
+        let (json, of_json) = certified(&flags, &group_lines(&sizes));
+        let of_line = |line: &String| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            format!("{}\t{}", line["group"], line["job"])
+        };
+        let expected: Vec<_> = json.iter().map(of_line).collect();
+        let tsv = shuffled_tsv(&sizes);
+        let (lines, of_tsv) = certified(&flags, &tsv);
+        assert_eq!((lines, of_tsv), (expected.clone(), of_json));
+        let (jobs, _) = certified(&[&flags[..], &["--output", "job"]].concat(), &tsv);
+        let only_jobs: Vec<_> =
+            expected.iter().map(|line| line.split_once('\t').unwrap().1.to_owned()).collect();
+        assert_eq!(jobs, only_jobs);
+    }
+}
+
+#[test]
+fn each_input_can_be_written_in_each_form() {
+    let tsv = "a\tx y\nb\t1\tand a tab\n";
+    let json = "{\"group\": \"a\", \"jobs\": [\"x y\"]}\n{\"group\": \"b\", \"jobs\": [\"1\\tand a tab\"]}\n";
+    let written = |output: &str, input: &str| {
+        let (lines, errors, status) = spread(&["--feeders", "2", "--output", output], input);
+        assert_eq!(status, Some(0), "{errors}");
+        lines
+    };
+    let as_json = [
+        r#"{"sequence":0,"group":"a","job":"x y"}"#,
+        r#"{"sequence":1,"group":"b","job":"1\tand a tab"}"#,
+    ];
+    for input in [tsv, json] {
+        assert_eq!(written("tsv", input), ["a\tx y", "b\t1\tand a tab"]);
+        assert_eq!(written("job", input), ["x y", "1\tand a tab"]);
+        assert_eq!(written("json", input), as_json);
+    }
+    assert_eq!(
+        written("job", r#"{"group": 7, "jobs": [1.0, {"a": 1}, null]}"#),
+        ["1.0", "{\"a\": 1}", "null"]
+    );
+    for (output, line) in [
+        ("job", r#"{"group": "a", "jobs": ["one\nline"]}"#),
+        ("tsv", r#"{"group": "a\tb", "jobs": ["one"]}"#),
+    ] {
+        let (_, errors, status) = spread(&["--feeders", "2", "--output", output], line);
+        assert!(
+            errors.contains("cannot be written on a line of text: use --output json"),
+            "{errors}"
+        );
+        assert_eq!(status, Some(1));
+    }
+    let waits = ["--feeders", "2", "--policy", "cooldown", "--on-shortage", "wait"];
+    let (lines, _, status) = spread(&waits, "a\t1\na\t2\n");
+    assert_eq!((lines.len(), &*lines[1], status), (3, r#"{"sequence":1,"idle":true}"#, Some(0)));
+    let (_, errors, status) = spread(&[&waits[..], &["--output", "job"]].concat(), tsv);
+    assert!(errors.contains("--output: must be json"), "{errors}");
+    assert_eq!(status, Some(64));
+}
+
+#[test]
+fn a_group_on_two_lines_is_never_dealt_beside_itself() {
+    let twice = r#"{"group":"a","jobs":[1,2]}
+{"group":"a","jobs":[3,4]}
+{"group":"b","jobs":[5,6]}
+"#;
+    let (lines, errors, status) = spread(&["--feeders", "2"], twice);
+    assert_eq!(status, Some(1));
+    assert!(errors.contains("line 2: the group a was on line 1"), "{errors}");
+    assert!(lines.len() <= 1, "{lines:?}");
+    let tsv = "a\t1\na\t2\nb\t5\na\t3\na\t4\nb\t6\n";
+    let (lines, certificate) = certified(&["--feeders", "2"], tsv);
+    assert_eq!(lines, ["a\t1", "b\t5", "a\t2", "b\t6", "a\t3", "a\t4"]);
+    assert_eq!(
+        (&certificate["group_count"], &certificate["close_pair_count"]),
+        (&json!(2), &json!(1))
+    );
+}
+
+#[test]
+fn the_exit_status_says_whether_the_distance_is_kept() {
+    let groups = group_lines(&[1, 4, 2, 2]);
+    for (flags, min_gap, status) in [
+        (&["--feeders", "3"][..], "1", Some(0)),
+        (&["--feeders", "3"], "2", Some(2)),
+        (&["--feeders", "3", "--policy", "cooldown"], "2", Some(0)),
+        (&["--feeders", "3", "--policy", "cooldown"], "3", Some(2)),
+    ] {
+        let flags = [flags, &["--min-gap", min_gap]].concat();
+        let (lines, errors, found) = spread(&flags, &groups);
+        assert_eq!((lines.len(), found), (9, status), "{flags:?}: {errors}");
+        let is_said = errors.contains(&format!("is less than {min_gap} turns"));
+        assert_eq!(is_said, status == Some(2), "{errors}");
+    }
+    let (_, _, status) = spread(&["--feeders", "3", "--min-gap", "9"], &group_lines(&[1, 1]));
+    assert_eq!(status, Some(0), "no group has two jobs");
+    let (_, errors, status) = spread(&["--feeders", "3", "--min-gap", "0"], &groups);
+    assert!(errors.contains("--min-gap"), "{errors}");
+    assert_eq!(status, Some(64));
+}
+
+#[test]
+fn a_file_that_is_no_certificate_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.txt");
+    std::fs::write(&path, "mine").unwrap();
+    let flags = ["--feeders", "3", "--certificate", path.to_str().unwrap()];
+    let (lines, errors, status) = spread(&flags, &group_lines(&[1, 2]));
+    assert_eq!((lines.len(), status), (0, Some(64)), "{errors}");
+    assert!(errors.contains("must be a new file"), "{errors}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
 }

@@ -143,16 +143,28 @@ def test_the_recipe_as_its_page_says(address, tmp_path):
     assert len(lines) == 7
 
 
-def test_the_page_on_spreading():
+def test_the_page_on_spreading(tmp_path):
     page = (ROOT / "docs" / "spread.md").read_text()
     example = ("--package", "offbeat-core", "--example", "spread_table")
     table = run("cargo", "run", "--release", "--locked", "--quiet", *example)
     assert table.count("|") > 20
     assert table in page
-    (call,) = re.findall(r"```sh\n(printf.*?)```", page, re.DOTALL)
-    lines = run("bash", "-c", call.replace("target/release/offbeat", str(BINARY))).splitlines()
-    assert lines[0] == '{"sequence":0,"group":"a","job":"a1"}'
-    assert [json.loads(line)["job"] for line in lines] == ["a1", "b1", "a2", "b2", "a3"]
+    printed = re.findall(r"```sh\n(printf.*?)```\n\n```\n(.*?)```", page, re.DOTALL)
+    assert len(printed) == 2
+    for command, output in printed:
+        here = command.replace("target/release/offbeat", str(BINARY))
+        assert run("bash", "-c", f"({here}) 2>&1", folder=tmp_path) == output
+
+
+def test_two_workers_in_a_shell(address):
+    path = "examples/named_spread/shell/two_workers.sh"
+    text = (ROOT / path).read_text()
+    page = (ROOT / "docs" / "spread.md").read_text()
+    fence = re.search(rf"<!-- {path} -->\n```sh\n(.*?)```\n\n```\n(.*?)```", page, re.DOTALL)
+    assert fence, f"the page does not show {path}"
+    assert fence.group(1) == text
+    call = text.replace("target/release/offbeat", str(BINARY)).replace(" mail ", " in-a-shell ")
+    assert run("bash", "-c", call, timeout=60, OFFBEAT_ADDRESS=address) == fence.group(2)
 
 
 def shown(page: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 use std::env;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,12 +9,12 @@ use bytes::Bytes;
 use clap::Args;
 use http::{Request, Response, StatusCode};
 use prost::Message as _;
-use rustls::pki_types::ServerName;
 use tonic_health::ServingStatus;
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
 use super::Failure;
-use super::http_client::{Peer, Tls, send};
+use super::http_client::Connection;
+use super::server_address::{ServerAddress, TlsArgs};
 use offbeat_service::config::{
     AdminAddress, DEFAULT_ADDRESS, DEFAULT_ADMIN_ADDRESS, ListenAddress,
 };
@@ -30,29 +29,20 @@ pub(super) struct HealthArgs {
     #[arg(long, env = "OFFBEAT_ADMIN_LISTEN", value_name = "ADDRESS")]
     admin_address: Option<AdminAddress>,
 
-    /// The port of the services to ask instead: ADDRESS:PORT, or unix:PATH
+    /// The port of the services to ask instead: HOST:PORT, or unix:PATH
     #[arg(long, env = "OFFBEAT_ADDRESS", value_name = "ADDRESS")]
-    address: Option<ListenAddress>,
+    address: Option<ServerAddress>,
 
     /// The service to ask about, with --address [default: all]
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     service: String,
 
-    /// Ask --address over TLS, and trust a certificate that these authorities (PEM) have signed
-    #[arg(long, value_name = "FILE", requires = "address")]
-    tls_ca: Option<PathBuf>,
-
-    /// The name that the certificate must have [default: the IP address]
-    #[arg(long, value_name = "NAME", requires = "tls_ca", value_parser = parse_server_name)]
-    tls_server_name: Option<ServerName<'static>>,
+    #[command(flatten)]
+    tls: TlsArgs,
 
     /// How long to wait for the answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=60))]
     timeout: u64,
-}
-
-fn parse_server_name(text: &str) -> Result<ServerName<'static>, String> {
-    text.to_owned().try_into().map_err(|_| "must be a DNS name or an IP address".to_owned())
 }
 
 /// What is asked, and where.
@@ -65,28 +55,11 @@ enum Probe {
 
 pub(super) fn run(args: &HealthArgs) -> Result<ExitCode, Failure> {
     let (probe, address) = target(args)?;
-    let tls = match &args.tls_ca {
-        Some(authorities) => Some(Tls::trusting(authorities).map_err(Failure::Usage)?),
-        None => None,
-    };
-    let peer = match &address {
-        ListenAddress::Tcp(address) => {
-            let address = reachable(*address);
-            let name = args.tls_server_name.clone();
-            let name = name.unwrap_or_else(|| ServerName::IpAddress(address.ip().into()));
-            Peer::Tcp { address, tls: tls.map(|tls| (tls, name)) }
-        }
-        ListenAddress::Unix(_) if tls.is_some() => {
-            return Err(Failure::Usage("--tls-ca: Unix sockets have no TLS".to_owned()));
-        }
-        ListenAddress::Unix(path) => Peer::Unix(path.clone()),
-    };
+    let mut connection = Connection::new(args.tls.peer(&reachable(&address))?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let answered = runtime.block_on(send(
-        &peer,
-        request(&probe, &args.service)?,
-        Duration::from_secs(args.timeout),
-    ));
+    let request = request(&probe, &args.service)?;
+    let timeout = Duration::from_secs(args.timeout);
+    let answered = runtime.block_on(connection.send(request, timeout));
     let failed = |why: String| Failure::Other(format!("{address} is not serving: {why}"));
     let response = answered.map_err(|error| failed(error.to_string()))?;
     check(&probe, &args.service, response).map_err(failed)?;
@@ -94,13 +67,19 @@ pub(super) fn run(args: &HealthArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The variables that configure the server tell its probe where it is.
-fn target(args: &HealthArgs) -> Result<(Probe, ListenAddress), Failure> {
-    let parse = |address: &str| -> Result<ListenAddress, Failure> {
-        address.parse().map_err(|invalid| Failure::Usage(format!("OFFBEAT_LISTEN: {invalid}")))
+fn target(args: &HealthArgs) -> Result<(Probe, ServerAddress), Failure> {
+    let parse = |address: &str| -> Result<ServerAddress, Failure> {
+        let listen = address.parse().map(ServerAddress::Listen);
+        listen.map_err(|invalid| Failure::Usage(format!("OFFBEAT_LISTEN: {invalid}")))
     };
+    if args.tls.tls_ca.is_some() && args.address.is_none() {
+        return Err(Failure::Usage("--tls-ca: is for --address: the admin port has no TLS".into()));
+    }
     match (&args.address, &args.admin_address) {
         (Some(address), _) => Ok((Probe::Service, address.clone())),
-        (None, Some(AdminAddress::At(address))) => Ok((Probe::Ready, address.clone())),
+        (None, Some(AdminAddress::At(address))) => {
+            Ok((Probe::Ready, ServerAddress::Listen(address.clone())))
+        }
         (None, Some(AdminAddress::Off)) => {
             let listen = env::var("OFFBEAT_LISTEN").unwrap_or_else(|_| DEFAULT_ADDRESS.to_owned());
             let first = listen.split(',').next().unwrap_or_default();
@@ -146,12 +125,14 @@ fn check(probe: &Probe, service: &str, response: Response<Bytes>) -> Result<(), 
 }
 
 /// A server that listens on all addresses is asked on loopback.
-fn reachable(mut address: SocketAddr) -> SocketAddr {
-    if address.ip().is_unspecified() {
-        address.set_ip(match address.ip() {
-            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-        });
-    }
-    address
+fn reachable(address: &ServerAddress) -> ServerAddress {
+    let ServerAddress::Listen(ListenAddress::Tcp(listened)) = address else {
+        return address.clone();
+    };
+    let ip = match listened.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    ServerAddress::Listen(ListenAddress::Tcp(SocketAddr::new(ip, listened.port())))
 }

@@ -1,9 +1,8 @@
-//! One request over HTTP/1.1, on a connection of its own: over TCP, with or without TLS, or over a
-//! Unix socket.
+//! Requests over HTTP/1.1, one after the other on one connection: over TCP, with or without TLS, or
+//! over a Unix socket.
 
 use std::error::Error;
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,21 +10,27 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::client::conn::http1;
+use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
+use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
-/// Longer answers are refused.
-const RESPONSE_BYTES: usize = 64 << 10;
+/// Longer answers are refused. The longest ones are jobs, of about 1 MiB, and the states of 4,096
+/// groups.
+const RESPONSE_BYTES: usize = 8 << 20;
 
 /// The server that is asked.
 pub(super) enum Peer {
-    Tcp { address: SocketAddr, tls: Option<(Tls, ServerName<'static>)> },
+    /// `HOST:PORT`, and how TLS is spoken there, if it is.
+    Tcp {
+        address: String,
+        tls: Option<(Tls, ServerName<'static>)>,
+    },
     Unix(PathBuf),
 }
 
@@ -76,41 +81,79 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for SendError {
     }
 }
 
-trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<C: AsyncRead + AsyncWrite + Send + Unpin> Connection for C {}
+trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Socket for S {}
 
-/// Sends a request with an absolute path, and reads the whole answer, all of it within `timeout`.
-pub(super) async fn send(
-    peer: &Peer,
-    request: Request<Bytes>,
-    timeout: Duration,
-) -> Result<Response<Bytes>, SendError> {
-    tokio::time::timeout(timeout, exchange(peer, request))
-        .await
-        .unwrap_or_else(|_| Err(format!("no answer within {timeout:?}").into()))
+/// An open connection, and what drives it.
+struct Open {
+    sender: SendRequest<Full<Bytes>>,
+    driver: JoinHandle<hyper::Result<()>>,
 }
 
-async fn exchange(peer: &Peer, request: Request<Bytes>) -> Result<Response<Bytes>, SendError> {
-    let connection: Box<dyn Connection> = match peer {
-        Peer::Unix(path) => Box::new(UnixStream::connect(path).await?),
-        Peer::Tcp { address, tls: None } => Box::new(TcpStream::connect(address).await?),
-        Peer::Tcp { address, tls: Some((tls, name)) } => {
-            let socket = TcpStream::connect(address).await?;
-            Box::new(tls.0.connect(name.clone(), socket).await?)
-        }
+/// A connection to a server: opened by the first request, and by the next one after a failure.
+pub(super) struct Connection {
+    peer: Peer,
+    open: Option<Open>,
+}
+
+impl Connection {
+    pub(super) const fn new(peer: Peer) -> Self {
+        Self { peer, open: None }
+    }
+
+    /// Sends a request with an absolute path, and reads the whole answer, all of it within `timeout`.
+    pub(super) async fn send(
+        &mut self,
+        request: Request<Bytes>,
+        timeout: Duration,
+    ) -> Result<Response<Bytes>, SendError> {
+        // A request that fails, or is not waited for, leaves no connection behind.
+        let kept = self.open.take().filter(|open| !open.sender.is_closed());
+        let exchange = exchange(&self.peer, kept, request);
+        let (open, response) = tokio::time::timeout(timeout, exchange)
+            .await
+            .unwrap_or_else(|_| Err(format!("no answer within {timeout:?}").into()))?;
+        self.open = Some(open);
+        Ok(response)
+    }
+}
+
+async fn exchange(
+    peer: &Peer,
+    kept: Option<Open>,
+    request: Request<Bytes>,
+) -> Result<(Open, Response<Bytes>), SendError> {
+    let mut open = match kept {
+        Some(open) => open,
+        None => connect(peer).await?,
     };
-    let (mut sender, connection) = http1::handshake(TokioIo::new(connection)).await?;
-    let connection = tokio::spawn(connection);
-    let (head, body) = match sender.send_request(request.map(Full::new)).await {
+    open.sender.ready().await?;
+    let (head, body) = match open.sender.send_request(request.map(Full::new)).await {
         Ok(response) => response.into_parts(),
         Err(error) => {
             // What ended the connection says more than that it has ended.
-            if let Ok(Err(cause)) = connection.await {
+            if let Ok(Err(cause)) = open.driver.await {
                 return Err(cause.into());
             }
             return Err(error.into());
         }
     };
     let body = Limited::new(body, RESPONSE_BYTES).collect().await?;
-    Ok(Response::from_parts(head, body.to_bytes()))
+    Ok((open, Response::from_parts(head, body.to_bytes())))
+}
+
+async fn connect(peer: &Peer) -> Result<Open, SendError> {
+    let socket: Box<dyn Socket> = match peer {
+        Peer::Unix(path) => Box::new(UnixStream::connect(path).await?),
+        Peer::Tcp { address, tls } => {
+            let socket = TcpStream::connect(address).await?;
+            socket.set_nodelay(true)?;
+            match tls {
+                None => Box::new(socket),
+                Some((tls, name)) => Box::new(tls.0.connect(name.clone(), socket).await?),
+            }
+        }
+    };
+    let (sender, connection) = http1::handshake(TokioIo::new(socket)).await?;
+    Ok(Open { sender, driver: tokio::spawn(connection) })
 }

@@ -4,6 +4,7 @@ mod assign;
 mod audit;
 mod chart;
 mod compare;
+mod connect;
 mod describe;
 mod due;
 mod failure;
@@ -21,6 +22,7 @@ mod reciprocal;
 mod schedule;
 mod schedules;
 mod serve;
+mod server_address;
 mod simulate;
 pub mod spread;
 pub mod stages;
@@ -37,7 +39,8 @@ use failure::EXIT_USAGE;
 pub use failure::Failure;
 
 const EXIT_STATUSES: &str = "Exit status: 0 on success; 1 on a runtime error, if an ID is refused, or if a server does \
-not serve; 2 if `schedules check` or `export` refuses a file; 64 on invalid usage.";
+not serve; 2 if `schedules check` or `export` refuses a file, `spread` is below --min-gap, or `spread submit --wait` ends with \
+dead letters; 64 on invalid usage.";
 
 #[derive(Debug, Parser)]
 #[command(
@@ -61,12 +64,13 @@ enum Command {
     /// Check files of schedules
     #[command(subcommand)]
     Schedules(SchedulesCommand),
-    /// Spread groups from standard input, so that jobs of one group stay apart
+    /// Spread groups from standard input, so that jobs of one group stay apart; or submit them to a
+    /// server, and work on them
     ///
-    /// Reads a line {"group": "a", "jobs": ["a1", "a2"]} for each group, when it is needed. Writes a
-    /// line {"sequence": 0, "group": "a", "job": "a1"} for each job, and in the end, to standard error,
-    /// the distances that were kept. Groups and jobs are any JSON.
-    Spread(spread::SpreadArgs),
+    /// Reads lines GROUP<TAB>JOB in any order, or a line {"group": "a", "jobs": ["a1", "a2"]} for each
+    /// group, which is read when it is needed; groups and jobs are then any JSON. Writes a line for each
+    /// job, and in the end, to standard error, the distances that were kept.
+    Spread(Box<spread::SpreadArgs>),
     /// Allocate workers to the stages of a pipeline
     #[command(subcommand)]
     Stages(StagesCommand),

@@ -96,3 +96,31 @@ pub(super) fn write_json_line(out: &mut impl Write, row: &impl Serialize) -> Res
     writeln!(out)?;
     Ok(())
 }
+
+/// A number of things, for people.
+pub(super) fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", thousands(number))
+}
+
+/// A number with a comma before each three digits.
+pub(super) fn thousands(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", thousands(number / 1_000), number % 1_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_have_commas() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (1_002_003, "1,002,003"), (70_010, "70,010")]
+        {
+            assert_eq!(thousands(number), text);
+        }
+    }
+}

@@ -103,6 +103,12 @@ limits! {
         "settable, none by default: everybody who can open the socket may call";
     GROUP_LINE_BYTES = 0..=64 << 20, "bytes", "group on a line of input to offbeat spread",
         "a longer one ends the spread";
+    SPREAD_INPUT_BYTES = 0..=1 << 30, "bytes", "groups that offbeat spread holds in memory",
+        "TSV, which is collected by group; spread submit holds groups until they are settled, and waits beyond it";
+    REMEMBERED_NAMES = 0..=1 << 20, "names", "names of groups that offbeat spread remembers",
+        "a line of JSON with one of them is refused; an older one that comes again is taken for a new group";
+    RETRY_MILLIS = 0..=86_400_000, "ms", "time for which offbeat spread submit and work try a call again",
+        "settable, 60 s by default; longer if the spread is not open yet";
     INPUT_BYTES = 0..=64 << 20, "bytes", "standard input of offbeat stages",
         "100000 stages are some 10 MB of JSON";
     SIMULATED_JOBS = 1..=4_000_000, "jobs", "jobs of a scenario in a call",

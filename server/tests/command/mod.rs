@@ -1,6 +1,8 @@
 //! The program, as a process, and what it prints.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
+pub mod server;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

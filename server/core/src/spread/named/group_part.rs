@@ -92,8 +92,10 @@ pub(super) fn ranges(sent: &[(i64, i64)], job_count: usize) -> Result<VecDeque<R
     Ok(ranges)
 }
 
-/// The digest of a group that is whole in one part.
-pub(super) fn digest(jobs: &[Bytes]) -> Digest {
+/// The digest of a group that is whole in one part: SHA-256 over each job's length, as 8 bytes,
+/// big-endian, and its bytes.
+#[must_use]
+pub fn content_digest(jobs: &[Bytes]) -> Digest {
     let mut hash = Sha256::new();
     for job in jobs {
         hash.update((job.len() as u64).to_be_bytes());

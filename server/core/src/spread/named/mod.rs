@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub use self::answers::{Counts, EmptyReason, GroupState, GroupStatus, LeasedJob, SpreadState};
 pub use self::dead_letters::DeadLetter;
 pub use self::group::Digest;
-pub use self::group_part::{Commit, GroupPart, Receipt};
+pub use self::group_part::{Commit, GroupPart, Receipt, content_digest};
 pub use self::room::BytesLeft;
 pub use self::spec::{LimitChanges, NamedSpreadSpec, SpreadLimits};
 

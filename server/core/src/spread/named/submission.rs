@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::NamedSpread;
 use super::answers::{GroupStatus, SpreadState};
 use super::group::{Digest, Group, Marks};
-use super::group_part::{GroupPart, Receipt, check_id, differs, digest, wrong_hash};
+use super::group_part::{GroupPart, Receipt, check_id, content_digest, differs, wrong_hash};
 use super::intake::Complete;
 use super::queue::Waiting;
 use super::room::{BytesLeft, Room, cost};
@@ -117,7 +117,7 @@ fn check_same(part: &GroupPart, sha256: Digest, job_count: u32) -> Result<(), Re
         return Err(differs(&part.group_id));
     }
     let is_whole = part.first_job_index == 0 && part.payloads.len() == job_count as usize;
-    if is_whole && digest(&part.payloads) != sha256 {
+    if is_whole && content_digest(&part.payloads) != sha256 {
         return Err(wrong_hash(&commit.sha256));
     }
     Ok(())
