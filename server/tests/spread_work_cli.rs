@@ -1,5 +1,5 @@
 //! `offbeat spread submit` and `work`, as processes, against servers that are processes too.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod command;
 
@@ -9,8 +9,9 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use command::server::{Server, certificates};
 use command::{BINARY, USAGE, offbeat_with};
@@ -45,6 +46,14 @@ impl Ledger {
             self.lines().len() >= count
         };
         assert!((0..1_500).any(|_| has_come()), "only {:?}", self.lines());
+    }
+
+    fn wait_until_begun(&self) {
+        let has_begun = || {
+            sleep(Duration::from_millis(10));
+            self.path("begun").exists()
+        };
+        assert!((0..3_000).any(|_| has_begun()), "no command has begun");
     }
 
     /// How many times each line was noted.
@@ -224,9 +233,7 @@ fn a_worker_that_is_told_to_end_finishes_its_job_and_gives_back_the_others() {
     assert_eq!(submit(&server.address, &flags, &tsv).0, Some(0));
     let script = format!("touch begun; sleep 0.5; {NOTE}");
     let mut worker = Worker::start(&server.address, &ledger, &["--batch", "5"], &script);
-    while !ledger.path("begun").exists() {
-        sleep(Duration::from_millis(10));
-    }
+    ledger.wait_until_begun();
     worker.signal(Signal::TERM);
     let (status, said) = worker.end();
     assert_eq!(status, Some(0), "{said}");
@@ -248,16 +255,15 @@ fn a_command_that_outlasts_the_grace_period_is_ended_with_all_that_it_has_starte
     let (server, ledger) = (server(), Ledger::new());
     let flags = ["--feeders", "1", "--max-attempts", "1"];
     assert_eq!(submit(&server.address, &flags, "a\tone\n").0, Some(0));
-    // A shell that waits for its own child would be ended alone.
     let script = "touch begun; sleep 60; echo ended >> ledger";
     let mut worker = Worker::start(&server.address, &ledger, &["--grace-period", "0"], script);
-    while !ledger.path("begun").exists() {
-        sleep(Duration::from_millis(10));
-    }
+    ledger.wait_until_begun();
     worker.signal(Signal::INT);
-    // Its output would be held open by what it left behind, and this wait for a minute.
+    let told = Instant::now();
     let (status, said) = worker.end();
     assert_eq!(status, Some(0), "{said}");
+    // The sleep that the shell waits for has the output open, too.
+    assert!(told.elapsed() < Duration::from_secs(20), "the sleep goes on");
     assert!(said.contains("offbeat: 0 jobs done, 1 job given back\n"), "{said}");
     let mut worker = Worker::start(&server.address, &ledger, &["--until-empty"], NOTE);
     assert_eq!(worker.end().0, Some(0));
@@ -266,9 +272,11 @@ fn a_command_that_outlasts_the_grace_period_is_ended_with_all_that_it_has_starte
 
 /// A port on which nobody listens, below those that the kernel gives to clients.
 fn free_address() -> String {
+    static TAKEN: AtomicU16 = AtomicU16::new(0);
     let first = 12_000 + u16::try_from(std::process::id() % 5_000).unwrap();
-    let free = (first..).find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
-    format!("127.0.0.1:{}", free.unwrap())
+    let mut ports = std::iter::repeat_with(|| first + TAKEN.fetch_add(1, Ordering::Relaxed));
+    let port = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    format!("127.0.0.1:{}", port.unwrap())
 }
 
 #[test]
@@ -301,6 +309,57 @@ fn groups_that_a_restart_has_lost_are_submitted_again() {
     }
     assert!(ledger.counts().keys().eq(expected.iter()), "{:?}", ledger.counts());
     drop(server);
+}
+
+#[test]
+fn a_job_that_a_restart_has_lost_is_not_run_twice_at_once() {
+    let (address, ledger) = (free_address(), Ledger::new());
+    let start = || Server::start_at(&address, &["--admin-listen", "off"]);
+    let server = start();
+    let producer = std::thread::spawn({
+        let address = address.clone();
+        let flags = ["--feeders", "1", "--lease-duration", "3s", "--wait"];
+        move || submit(&address, &flags, "a\tslow\n")
+    });
+    let script = format!(
+        r#"
+        if kill -0 "$(cat begun)" 2>&-; then echo twice >> ledger; fi
+        echo $$ > begun
+        sleep 2
+        {NOTE}
+        "#
+    );
+    let workers = [(); 2].map(|()| Worker::start(&address, &ledger, &[], &script));
+    ledger.wait_until_begun();
+    drop(server); // killed
+    let server = start();
+    let (status, said) = producer.join().unwrap();
+    assert_eq!(status, Some(0), "{said}");
+    let ends = workers.map(|mut worker| {
+        worker.signal(Signal::TERM);
+        worker.end()
+    });
+    assert!(ends.iter().all(|(status, _)| *status == Some(0)), "{ends:?}");
+    let lost = "a job 0: its lease was lost: the command was ended";
+    assert_eq!(ends.iter().filter(|(_, said)| said.contains(lost)).count(), 1, "{ends:?}");
+    assert_eq!(ledger.lines(), ["a\tslow"]);
+    drop(server);
+}
+
+#[test]
+fn a_command_is_ended_before_its_lease_ends_if_the_server_is_gone() {
+    let (server, ledger) = (server(), Ledger::new());
+    let flags = ["--feeders", "1", "--lease-duration", "2s"];
+    assert_eq!(submit(&server.address, &flags, "a\tone\n").0, Some(0));
+    let script = "touch begun; sleep 60";
+    let mut worker = Worker::start(&server.address, &ledger, &["--retry-for", "0s"], script);
+    ledger.wait_until_begun();
+    let begun = Instant::now();
+    drop(server);
+    let (status, said) = worker.end();
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("a job 0: its lease was lost: the command was ended"), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(2), "the lease had ended");
 }
 
 #[test]

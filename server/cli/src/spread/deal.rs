@@ -98,7 +98,7 @@ impl<W: Write> Output<W> {
                 return write_json_line(&mut self.out, &TurnLine::Job { sequence, group, job });
             }
             OutputFormat::Tsv => {
-                write_text(&mut self.out, group, "the group", &['\t', '\n', '\r'], b'\t')?
+                write_text(&mut self.out, group, "the group", &['\t', '\n', '\r'], b'\t')?;
             }
             OutputFormat::Job => {}
         }

@@ -261,7 +261,7 @@ impl Service {
         let spread_name = self.name.clone();
         let description = match &self.spec {
             Some(_) => {
-                let request = OpenSpreadRequest { spread_name, spec: self.spec.clone() };
+                let request = OpenSpreadRequest { spread_name, spec: self.spec };
                 self.client.call(&request, Duration::ZERO).await?.description
             }
             None => {
@@ -272,7 +272,7 @@ impl Service {
         let SpreadDescription { spec, epoch, .. } = description.unwrap_or_default();
         let lease_duration = spec.as_ref().and_then(|spec| spec.lease_duration);
         self.receipt = Some(Receipt { epoch, lease_duration });
-        self.spec = self.spec.take().or(spec);
+        self.spec = self.spec.or(spec);
         Ok(())
     }
 
