@@ -159,8 +159,11 @@ impl Producer {
         // Before this commit, unless an answer to it was lost.
         self.totals.earlier_count += u64::from(status.state() == GroupState::Settled);
         self.size += owned.size;
+        let is_new_epoch = self.owned.back().is_some_and(|last| last.epoch != owned.epoch);
         self.owned.push_back(owned);
-        self.submit_lost().await?;
+        if is_new_epoch {
+            self.submit_lost().await?;
+        }
         while self.size > SPREAD_INPUT_BYTES.max_size() {
             self.ask().await?;
         }
