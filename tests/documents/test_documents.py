@@ -163,7 +163,7 @@ def test_two_workers_in_a_shell(address):
     fence = re.search(rf"<!-- {path} -->\n```sh\n(.*?)```\n\n```\n(.*?)```", page, re.DOTALL)
     assert fence, f"the page does not show {path}"
     assert fence.group(1) == text
-    call = text.replace("target/release/offbeat", str(BINARY)).replace(" mail ", " in-a-shell ")
+    call = text.replace("target/release/offbeat", str(BINARY)).replace(" errands ", " in-a-shell ")
     assert run("bash", "-c", call, timeout=60, OFFBEAT_ADDRESS=address) == fence.group(2)
 
 

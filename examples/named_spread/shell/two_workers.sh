@@ -5,10 +5,10 @@ list=$(mktemp)
 
 # GROUP<TAB>JOB: customer-0 has job-4, job-8 and so on.
 seq 40 | awk '{ print "customer-" $1 % 4 "\tjob-" $1 }' |
-    $offbeat spread submit mail --feeders 4 --lease-duration 2s
+    $offbeat spread submit errands --feeders 4 --lease-duration 2s
 
 work() {
-    exec $offbeat spread work mail --until-empty -- sh -c 'sleep .05; echo "$2 by $1" >>"$0"' "$list" "$1" {}
+    exec $offbeat spread work errands --until-empty -- sh -c 'sleep .05; echo "$2 by $1" >>"$0"' "$list" "$1" {}
 }
 work one &
 work two &
