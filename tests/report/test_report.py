@@ -2,161 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import shutil
-import subprocess
 import time
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from opened import (
+    COLOUR,
+    EXAMPLES,
+    INK,
+    NARROW,
+    OVERFLOW,
+    SCREENSHOTS,
+    WIDE,
+    Opened,
+    simulated,
+)
 from samples import HOSTILE, SAMPLES
-
-ROOT = Path(__file__).parents[2]
-ASSETS = ROOT / "server" / "simulate" / "assets"
-SCREENSHOTS = ROOT / "target" / "report-screenshots"
-WIDE, NARROW = 1400, 390
-
-
-def page_of(results: dict) -> str:
-    """Fill the template with sample results."""
-    return page_of_text(json.dumps(results))
-
-
-def page_of_text(results: str) -> str:
-    """Fill the template as the server does: with "<" escaped in the results."""
-    texts = {
-        "STYLE": (ASSETS / "report.css").read_text(),
-        "LIBRARY": (ASSETS / "uplot" / "uPlot.iife.min.js").read_text(),
-        "RESULTS": results.replace("<", "\\u003c"),
-        "SCRIPT": (ASSETS / "report.js").read_text(),
-    }
-    return re.sub(
-        r"/\*OFFBEAT:(\w+)\*/",
-        lambda match: texts[match[1]],
-        (ASSETS / "template.html").read_text(),
-    )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = os.environ.get("OFFBEAT_CHROMIUM") or shutil.which("chromium")
-    assert path, "there is no chromium: apt-get install chromium"
-    with sync_playwright() as playwright:
-        # The sandbox does not work for root, as whom CI runs; the pages are our own.
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("pages")
-    result = {}
-    for name, sample in SAMPLES.items():
-        result[name] = folder / f"{name}.html"
-        result[name].write_text(page_of(sample()))
-    return result
-
-
-class Opened:
-    """A page in a tab of its own, with all that it complained about and asked for."""
-
-    def __init__(self, browser, file: Path, width: int, scheme: str = "light"):
-        self.context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, device_scale_factor=1
-        )
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(10_000)
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on(
-            "console",
-            lambda message: (
-                message.type in ("error", "warning") and self.complaints.append(message.text)
-            ),
-        )
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.url = file.as_uri()
-        self.page.goto(self.url)
-        self.page.wait_for_selector("html[data-ready]")
-
-    def __enter__(self) -> Opened:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.context.close()
-        if not any(error):
-            assert self.complaints == []
-            assert self.requests == [self.url]
-
-    def settle(self) -> None:
-        """Wait until what was changed is also drawn."""
-        self.page.evaluate(
-            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        )
-
-
-# The pixels of a canvas. Read from a copy: reading the canvas itself slows it down, and it says so.
-PIXELS = """const pixels = (canvas) => {
-  const copy = document.createElement("canvas");
-  copy.width = canvas.width;
-  copy.height = canvas.height;
-  const context = copy.getContext("2d", { willReadFrequently: true });
-  context.drawImage(canvas, 0, 0);
-  return context.getImageData(0, 0, copy.width, copy.height).data;
-};
-"""
-
-# How many pixels of each canvas have a colour (the chart of lanes is black and white: how many are
-# drawn at all); of the shapes, how many have any extent.
-INK = (
-    "() => {"
-    + PIXELS
-    + """return [...document.querySelectorAll("figure")].map((figure) => {
-  const canvas = figure.querySelector("canvas");
-  if (canvas) {
-    const data = pixels(canvas);
-    let ink = 0;
-    for (let at = 0; at < data.length; at += 4) {
-      const [r, g, b] = [data[at], data[at + 1], data[at + 2]];
-      const coloured = Math.max(r, g, b) - Math.min(r, g, b) > 40;
-      if (data[at + 3] > 100 && (coloured || figure.id === "lanes")) ink += 1;
-    }
-    return { name: figure.id, ink };
-  }
-  const shapes = [...figure.querySelectorAll("svg path")].filter((one) => one.getBBox().width > 0);
-  return { name: figure.id || figure.className, ink: shapes.length };
-}); }"""
-)
-
-# How many pixels of a chart have the colour of a strategy.
-COLOUR = (
-    "([id, strategy]) => {"
-    + PIXELS
-    + """
-  const chip = document.querySelector(`.legend button[title="${strategy}"] .swatch`);
-  const probe = document.createElement("i");
-  probe.style.color = chip.style.getPropertyValue("--c");
-  document.body.append(probe);
-  const wanted = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
-  probe.remove();
-  const data = pixels(document.querySelector(`#${id} canvas`));
-  let count = 0;
-  for (let at = 0; at < data.length; at += 4) {
-    if (data[at + 3] > 200 && wanted.every((value, i) => Math.abs(data[at + i] - value) < 12)) {
-      count += 1;
-    }
-  }
-  return count;
-}"""
-)
-
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
 
 # All forms of what people will see, and two of what is only there to break the page.
 FORMS = [
@@ -177,7 +37,7 @@ def test_page_is_drawn(browser, pages, name, width, scheme):
         assert page.evaluate(OVERFLOW) <= 0
 
         drawn = page.evaluate(INK)
-        expected = ["queue-depth", "throughput", "ingress", "busy-workers", "intervals"]
+        expected = ["queue-depth", "throughput", "enqueued", "busy-workers", "intervals"]
         expected += ["chart panel ring"] * sum(1 for one in sample["strategies"] if one["slots"])
         expected += ["lanes"] if sample["lanes"] else []
         assert [one["name"].replace(" alone", "") for one in drawn] == expected
@@ -187,7 +47,6 @@ def test_page_is_drawn(browser, pages, name, width, scheme):
             assert one["ink"] > (4_000 if one["name"] == "lanes" else 0), one
 
         assert page.text_content("#winner") == sample["ranking"][0]
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         form = "wide" if width == WIDE else "narrow"
         page.screenshot(path=SCREENSHOTS / f"{name}-{form}-{scheme}.png", full_page=True)
 
@@ -214,8 +73,8 @@ def test_summary_has_the_figures(browser, pages):
         assert "first by all four criteria" in lead
         assert "95 % start within 1.1 s" in lead
         panels = page.text_content(".criteria").replace("\xa0", " ")
-        assert "nine of ten intervals between a user's runs lie within 22 s" in panels
-        assert "29,000 jobs in one second" in panels
+        assert "90 % of the intervals between a user's runs differ by less than 22 s" in panels
+        assert "29,000 jobs enqueued in a second" in panels
         rows = page.locator("#ranking tbody tr")
         assert rows.count() == 5
         assert rows.first.locator("th").text_content() == "slots (TWISTER)"
@@ -232,18 +91,20 @@ def test_legend_hides_a_strategy_in_all_charts(browser, pages):
         twister = page.locator(".legend button", has_text="slots (TWISTER)")
         before = page.evaluate(COLOUR, ["throughput", "slots (TWISTER)"])
         assert before > 100
-        assert page.locator("#intervals .about.named").count() == 5
+        assert page.locator("#intervals .ridge .about:first-child").count() == 5
         assert page.locator("#rings .ring").is_visible()
 
         twister.click()
         page.mouse.move(5, 5)
         opened.settle()
         assert twister.get_attribute("aria-pressed") == "false"
-        assert page.locator("#intervals .about.named").count() == 4
+        assert page.locator("#intervals .ridge .about:first-child").count() == 4
         assert not page.locator("#rings .ring").is_visible()
-        for chart in ("queue-depth", "throughput", "ingress", "busy-workers"):
+        for chart in ("queue-depth", "throughput", "enqueued", "busy-workers"):
             assert page.evaluate(COLOUR, [chart, "slots (TWISTER)"]) < before / 50
-            assert "TWISTER" not in page.locator(f"#{chart} .plot").get_attribute("aria-label")
+            labels = page.locator(f"#{chart} [role=img]").all()
+            assert labels
+            assert not any("TWISTER" in label.get_attribute("aria-label") for label in labels)
 
         twister.press("Enter")
         opened.settle()
@@ -259,16 +120,17 @@ def test_legend_hides_a_strategy_in_all_charts(browser, pages):
 def test_queue_depth_is_logarithmic_when_peaks_are_far_apart(browser, pages):
     for name, pressed in (("week", "Logarithmic"), ("lanes", "Linear")):
         with Opened(browser, pages[name], WIDE) as opened:
-            button = opened.page.locator("#queue-depth .switch button[aria-pressed=true]")
+            switch = opened.page.get_by_role("group", name="Scale of: Queue depth")
+            button = switch.locator("button[aria-pressed=true]")
             assert button.text_content() == pressed
-            opened.page.locator("#queue-depth .switch button[aria-pressed=false]").click()
+            switch.locator("button[aria-pressed=false]").click()
             assert button.text_content() != pressed
 
 
 def test_values_at_the_pointer_and_zoom(browser, pages):
     with Opened(browser, pages["week"], WIDE) as opened:
         page = opened.page
-        over = page.locator("#throughput .u-over")
+        over = page.locator("#throughput .u-over").first
         over.scroll_into_view_if_needed()
         box = over.bounding_box()
         middle = box["y"] + box["height"] / 2
@@ -368,20 +230,18 @@ def test_page_can_be_printed(browser, pages):
     ["bank_sync_week", "express_lanes", "lock_conflicts_two_kinds", "bank_down", "late_kinds"],
 )
 def test_the_simulator_writes_such_a_page(browser, tmp_path, scenario):
-    binary = os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat")
-    path = ROOT / "examples" / "simulations" / f"{scenario}.toml"
-    report = tmp_path / "report.html"
-    command = [binary, "simulate", path, "--report", report, "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    results = json.loads(done.stdout)
-    assert report.read_text() == page_of_text(done.stdout.strip())
+    results, report = simulated(tmp_path, EXAMPLES / f"{scenario}.toml")
     with Opened(browser, report, WIDE) as opened:
-        assert opened.page.text_content("#winner") == results["ranking"][0]
-        drawn = {one["name"].replace(" alone", ""): one["ink"] for one in opened.page.evaluate(INK)}
+        page = opened.page
+        assert page.text_content("#winner") == results["ranking"][0]
+        assert page.locator("#findings li").all_text_contents() == [
+            text.replace("day", "Day", 1) if text.startswith("day ") else text
+            for text in results["findings"]
+        ]
+        drawn = {one["name"].replace(" alone", ""): one["ink"] for one in page.evaluate(INK)}
         assert all(drawn.values())
         assert ("lanes" in drawn) == (scenario == "express_lanes")
         has_outages = scenario == "late_kinds"
-        assert ("Grey: nobody enqueues" in opened.page.text_content("main")) == has_outages
-        assert ("Runs that came late" in opened.page.text_content("#all-figures")) == has_outages
-        opened.page.screenshot(path=SCREENSHOTS / f"{scenario}.png", full_page=True)
+        assert ("nobody enqueues jobs" in page.text_content("main")) == has_outages
+        assert ("Runs that came late" in page.text_content("#all-figures")) == has_outages
+        page.screenshot(path=SCREENSHOTS / f"{scenario}.png", full_page=True)

@@ -7,6 +7,11 @@ use super::metrics::Row;
 
 /// At most so many steps of a series.
 const STEPS: u64 = 1_200;
+/// Their lengths in seconds: those that people count time in.
+const STEP_SECONDS: [u32; 21] = [
+    1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1_200, 1_800, 3_600, 7_200, 10_800, 14_400,
+    21_600, 43_200, 86_400,
+];
 const MINUTE: u32 = 60;
 
 /// What rows come to.
@@ -70,7 +75,9 @@ pub(super) struct Rows {
 impl Rows {
     /// Of so many seconds, which are kept themselves, or summed up alone.
     pub(super) fn new(seconds: u64, keep: bool) -> Self {
-        let step = u32::try_from(seconds.div_ceil(STEPS).max(1)).unwrap_or(u32::MAX);
+        let is_enough = |step: &&u32| seconds.div_ceil(u64::from(**step)) <= STEPS;
+        let longest = STEP_SECONDS.last().copied().unwrap_or(1);
+        let step = STEP_SECONDS.iter().find(is_enough).copied().unwrap_or(longest);
         let capacity = usize::try_from(seconds).unwrap_or_default();
         let kept = keep.then(|| Vec::with_capacity(capacity));
         let sums = Sums { step, ..Sums::default() };

@@ -1,0 +1,388 @@
+"""What the page says of loads that cannot be done, of outages and partners, and of differences."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from opened import COLOUR, EXAMPLES, PIXELS, WIDE, Opened, page_of, simulated
+from samples import SAMPLES
+
+OVERLOAD = """
+name = "More than the workers can do"
+duration = "4d"
+workers = 2
+[users]
+count = 1000
+cycle = "24h"
+[[kinds]]
+name = "sync"
+run_time = "4m"
+[[strategies]]
+kind = "at_once"
+[[strategies]]
+kind = "slots"
+"""
+
+# B's customers keep all workers busy while it is down, so A's wait, too.
+OUTAGE = """
+name = "B is down"
+duration = "4d"
+workers = 4
+[users]
+count = 8640
+cycle = "24h"
+[[kinds]]
+name = "sync"
+run_time = "20s"
+[[kinds]]
+name = "report"
+run_time = "1s"
+[[kinds]]
+name = "export"
+placement = "same"
+run_time = "1s"
+[[partners]]
+name = "A"
+share = 0.6
+[[partners]]
+name = "B"
+share = 0.4
+max_per_second = 5
+outages = [{ from = "25h", to = "31h" }]
+outage_time = "2m"
+[producer]
+outages = [{ from = "60h", to = "64h" }]
+[[strategies]]
+kind = "slots"
+[[strategies]]
+kind = "slots"
+name = "anywhere"
+other_kinds = "independent"
+[[strategies]]
+kind = "random_smear"
+"""
+
+LANES = """
+name = "Lanes for the same jobs"
+duration = "1d"
+workers = 4
+seeds = [1, 2]
+[users]
+count = 4000
+cycle = "2h"
+[[kinds]]
+name = "job"
+run_time = { quantiles = [[0.9, "500ms"], [0.91, "18s"], [1, "20s"]] }
+[[strategies]]
+kind = "random_smear"
+name = "one queue"
+[[strategies]]
+kind = "random_smear"
+name = "two lanes"
+lanes = [{ workers = 1, timeout = "600ms" }, { workers = 3 }]
+"""
+
+
+@pytest.fixture(scope="module")
+def outage(tmp_path_factory):
+    return simulated(tmp_path_factory.mktemp("outage"), OUTAGE)
+
+
+def words(locator) -> str:
+    """Return the text, with plain spaces."""
+    return locator.text_content().replace("\xa0", " ")
+
+
+def figures(page, label: str) -> list[str]:
+    """Return a row of the table of all figures."""
+    row = page.locator("#all-figures tr", has=page.get_by_text(label, exact=True))
+    return [text.replace("\xa0", " ") for text in row.locator("td").all_text_contents()]
+
+
+def test_nothing_is_called_best_where_all_jobs_pile_up(browser, tmp_path):
+    results, report = simulated(tmp_path, OVERLOAD)
+    assert all(one["feasibility"]["jobs_pile_up"] for one in results["strategies"])
+    with Opened(browser, report, WIDE) as opened:
+        page = opened.page
+        text = words(page.locator("main"))
+        for praise in ("Best for this load", "ranks first", "Last is"):
+            assert praise not in text
+        assert page.locator("#winner, .criteria, .rank.first:not(.ring *)").count() == 0
+        assert words(page.locator("#verdict")) == "No strategy does this work"
+        answer = words(page.locator(".answer"))
+        # 1,000 jobs of 4 minutes in a day.
+        assert "2.78 workers are needed on average, 2 are available" in answer
+        left = sorted(round(one["figures"]["jobs_left"]) for one in results["strategies"])
+        assert f"{left[0]:,}" in answer
+        assert f"{left[-1]:,}" in answer
+        assert "More than 3 workers" in answer
+        # Before the answer, and in every legend and table.
+        order = "document.querySelector('#findings').compareDocumentPosition(document.querySelector('.answer'))"
+        assert page.evaluate(order) == 4  # follows
+        assert page.locator("#findings li").all_text_contents() == results["findings"]
+        for place in (".legend button[aria-pressed]", "#ranking tbody th", "#intervals .ridge .named"):
+            marked = page.locator(place).all_text_contents()
+            assert len(marked) == 2
+            assert all("jobs pile up" in text for text in marked), place
+        # Of the jobs that got through.
+        page.click("#all-figures > summary")
+        assert all(text.endswith("*") for text in figures(page, "Mean time until done"))
+        assert not any("*" in text for text in figures(page, "Mean wait"))
+        note = "* Of the jobs that were done, alone"
+        assert note in words(page.locator(".ranking"))
+        assert page.locator("#all-figures td.best").count() == 0
+
+
+def test_who_does_not_do_the_work_has_no_rank(browser, tmp_path):
+    results, report = simulated(tmp_path, EXAMPLES / "pipeline.toml")
+    piling = [one["name"] for one in results["strategies"] if one["feasibility"]["jobs_pile_up"]]
+    assert piling == ["fixed workers"]
+    with Opened(browser, report, WIDE) as opened:
+        page = opened.page
+        row = page.locator("#ranking tr", has_text="fixed workers")
+        assert row.locator(".rank").count() == 0
+        assert "jobs pile up" in words(row)
+        assert "48 %" in words(row.locator(".not-done"))
+        others = page.locator("#ranking tbody tr", has_not_text="fixed workers")
+        assert [others.nth(at).locator(".rank").count() for at in range(3)] == [4] * 3
+        assert "fixed workers" not in page.text_content("#winner")
+        assert page.locator(".bars .first", has_text="fixed workers").count() == 0
+
+
+BAND = (
+    "([id, times, duration]) => {"
+    + PIXELS
+    + """
+  return [...document.querySelectorAll(`#${id} .uplot`)].map((plot) => {
+    const canvas = plot.querySelector("canvas");
+    const data = pixels(canvas);
+    const over = plot.querySelector(".u-over");
+    const ratio = canvas.width / canvas.offsetWidth;
+    const y = Math.round((over.offsetTop + 2) * ratio);
+    return times.map((time) => {
+      const x = Math.round((over.offsetLeft + over.offsetWidth * time / duration) * ratio);
+      return [...data.slice(4 * (y * canvas.width + x), 4 * (y * canvas.width + x) + 4)].join();
+    });
+  });
+}"""
+)
+TEXTS = """(id) => [...document.querySelectorAll(`#${id} canvas`)].map(
+  (canvas) => textsOf(canvas).map((one) => one.text).filter((text) => text))"""
+HOUR = 3600
+
+
+def test_outages_are_bands_with_names_in_every_chart_over_time(browser, outage):
+    results, report = outage
+    duration = results["scenario"]["duration"]
+    with Opened(browser, report, WIDE) as opened:
+        page = opened.page
+        for chart in ("queue-depth", "throughput", "enqueued", "busy-workers"):
+            # In B's outage, in the producer's, and in neither.
+            times = [28.5 * HOUR, 62.5 * HOUR, 20.5 * HOUR, 50.5 * HOUR]
+            plots = page.evaluate(BAND, [chart, times, duration])
+            assert plots
+            for of_partner, of_producer, *outside in plots:
+                assert of_partner == of_producer, chart
+                assert len(set(outside)) == 1
+                assert of_partner != outside[0], chart
+            first, *others = page.evaluate(TEXTS, chart)
+            assert "B down" in first
+            assert "nobody enqueues" in first
+            assert not any("B down" in texts for texts in others)
+        intro = words(page.locator("section", has=page.locator("#over-time")).locator(".intro"))
+        assert "B is down (day 2 01:00 to 07:00)" in intro
+        assert "nobody enqueues jobs (day 3 12:00 to 16:00)" in intro
+        # The cause in words, where the values are.
+        over = page.locator("#queue-depth .u-over").first
+        over.scroll_into_view_if_needed()
+        box = over.bounding_box()
+        page.mouse.move(box["x"] + box["width"] * 28.5 * HOUR / duration, box["y"] + 10)
+        opened.settle()
+        assert "B is down" in words(page.locator("#queue-depth .tip"))
+        page.get_by_label("Time shown").select_option(label="B down, day\xa02\xa001:00")
+        opened.settle()
+        opened.settle()
+        assert "00:00" in page.evaluate(TEXTS, "queue-depth")[-1]
+
+
+def test_each_partner_has_a_chart_of_the_strategy_that_is_chosen(browser, outage):
+    results, report = outage
+    best = next(one for one in results["strategies"] if one["name"] == results["ranking"][0])
+    with Opened(browser, report, WIDE) as opened:
+        page = opened.page
+        panels = page.locator("#partners figure")
+        assert panels.count() == 2
+        for place, partner in enumerate(best["partners"]):
+            panel = panels.nth(place)
+            assert panel.locator("h3").text_content() == partner["name"]
+            # A row for each series with something in it, and a sentence for the others.
+            drawn = [name for name, values in partner["series"].items() if any(values)]
+            assert panel.locator("canvas").count() == len(drawn)
+            assert panel.locator(".measure").count() == 4
+            assert ("No attempt was left unanswered" in words(panel)) == ("failed" not in drawn)
+        assert "failed" in drawn
+        unit = words(panels.nth(1).locator(".unit"))
+        assert unit == "5 calls a second allowed; down day 2 01:00 to 07:00"
+        # A's customers wait because of B: both have the same scale.
+        scales = [panels.nth(at).locator("canvas").last for at in range(2)]
+        marks = [one.evaluate("canvas => textsOf(canvas).map(one => one.text)") for one in scales]
+        spans = [[text for text in texts if text.endswith(("min", "h"))] for texts in marks]
+        assert spans[0] == spans[1]
+        assert spans[0]
+        worst = max(value or 0 for value in best["partners"][0]["series"]["mean_wait"])
+        assert worst > 600
+
+        other = next(name for name in results["ranking"] if name == "random smear")
+        before = page.evaluate(COLOUR, ["partners", other])
+        page.get_by_label("Strategy ", exact=False).last.select_option(label=other)
+        opened.settle()
+        assert before == 0
+        assert page.evaluate(COLOUR, ["partners", other]) > 100
+        assert other in panels.first.locator(".plots").get_attribute("aria-label")
+        panels.first.locator("summary").click()
+        table = panels.first.locator("table")
+        finished = round(best["partners"][0]["jobs_finished"])
+        assert f"{finished:,}" in words(table)
+
+
+def test_phases_say_what_was_needed_and_what_there_was(browser, outage):
+    results, report = outage
+    with Opened(browser, report, WIDE) as opened:
+        page = opened.page
+        assert not page.locator("#phases table").first.is_visible()
+        page.click("#phases > summary")
+        tables = page.locator("#phases table")
+        assert tables.count() == len(results["strategies"])
+        rows = tables.first.locator("tbody tr")
+        assert [words(rows.nth(at).locator("th")) for at in range(rows.count())] == [
+            "day 1 00:00 to day 2 01:00",
+            "day 2 01:00 to 07:00",
+            "day 2 07:00 to day 3 12:00",
+            "day 3 12:00 to 16:00",
+            "day 3 16:00 to day 4 24:00",
+        ]
+        down = [words(rows.nth(at).locator("td").first) for at in range(rows.count())]
+        assert down == ["–", "B", "–", "producer", "–"]
+        # .4 of .3 jobs a second, for two minutes each, are 14.4 workers; the other .6 are 1.3: a
+        # sync of 20 s, and two jobs of 1 s.
+        cells = [words(cell) for cell in rows.nth(1).locator("td").all()]
+        needed, available, busy = (float(text) for text in cells[1:4])
+        assert needed == pytest.approx(15.7, abs=0.3)
+        assert available == 4
+        assert busy > 3.9
+        assert float(cells[-1]) > 3  # wait for B in vain
+        assert cells[-2] == "5"
+
+
+DIAL = """() => [...document.querySelectorAll(".ring")].map((ring) => ({
+  name: ring.querySelector("h3 bdi").textContent,
+  marks: [...ring.querySelectorAll("svg .number")].map((one) => [
+    one.textContent, Math.atan2(+one.getAttribute("x"), -(+one.getAttribute("y") - 4)) / (2 * Math.PI),
+  ]),
+  hands: ring.querySelectorAll("svg .hand").length,
+  rows: [...ring.querySelectorAll("table.kinds tbody tr")].map(
+    (row) => [...row.querySelectorAll("th, td")].slice(1).map((cell) => cell.textContent)),
+}))"""
+
+
+def test_a_kind_that_stands_anywhere_is_in_no_slot_of_the_dial(browser, outage):
+    results, report = outage
+    strategies = {one["name"]: one for one in results["strategies"] if one["slots"]}
+    with Opened(browser, report, WIDE) as opened:
+        dials = opened.page.evaluate(DIAL)
+        assert {dial["name"] for dial in dials} == set(strategies) == {"slots", "anywhere"}
+        for dial in dials:
+            slots = strategies[dial["name"]]["slots"]
+            count = len(slots["loads"])
+            by_slot: dict[int, list[int]] = {}
+            for number, kind in enumerate(slots["kinds"], 1):
+                if kind["slot"] is None:
+                    assert dial["rows"][number - 1] == [
+                        kind["name"],
+                        "anywhere, elsewhere for each user",
+                    ]
+                else:
+                    by_slot.setdefault(kind["slot"], []).append(number)
+                    assert dial["rows"][number - 1][1] == f"{kind['slot']:,}"
+            # Kinds of one slot share a mark, where the slot is.
+            assert dial["hands"] == len(by_slot)
+            marks = {text: turn % 1 for text, turn in dial["marks"]}
+            assert marks == {
+                ", ".join(map(str, numbers)): pytest.approx((slot + 0.5) / count, abs=0.01)
+                for slot, numbers in by_slot.items()
+            }
+        anywhere = strategies["anywhere"]["slots"]["kinds"]
+        assert [kind["slot"] for kind in anywhere] == [0, None, None]
+
+
+def test_kinds_of_one_slot_share_a_mark(browser, pages):
+    with Opened(browser, pages["lanes"], WIDE) as opened:
+        dials = {one["name"]: one for one in opened.page.evaluate(DIAL)}
+        marks = dict(dials["slots (HASH)"]["marks"])
+        # The second and the third kind of the sample are both in slot 16.
+        assert set(marks) == {"1", "2, 3", "4", "5"}
+
+
+def test_what_is_equal_is_no_contest(browser, tmp_path):
+    results, report = simulated(tmp_path, LANES)
+    with Opened(browser, report, WIDE) as opened:
+        page = opened.page
+        assert page.text_content("#winner") == "two lanes"
+        assert page.locator(".answer .label").text_content() == "Least slowdown"
+        titles = page.locator(".criterion h3").all_text_contents()
+        assert titles[:2] == ["Slowdown", "Wait"]
+        equal = words(page.locator(".equal"))
+        assert "Both strategies are equal, within 1 %, by" in equal
+        peak = results["strategies"][0]["figures"]["peak_enqueued_per_second"]
+        assert f"most jobs enqueued in a second: {peak:g}" in equal
+        assert "means over 2 seeds" in equal
+        assert "No spikes of jobs" not in titles
+        assert "Figures are means over 2 seeds" in words(page.locator("header"))
+        assert re.search(r"mean over 2 seeds", words(page.locator(".criteria")))
+
+
+def test_a_difference_below_one_percent_is_none(browser, tmp_path):
+    results = SAMPLES["week"]()
+    results["strategies"] = results["strategies"][:2]
+    first, second = results["strategies"]
+    results["ranking"] = [first["name"], second["name"]]
+    second["figures"] = {**first["figures"]}
+    first["ranks"] = second["ranks"] = dict.fromkeys(first["ranks"], 1)
+    for key in ("throughput_variation", "mean_wait"):
+        second["figures"][key] *= 1.005
+    second["figures"]["p99_wait"] *= 1.05
+    file = tmp_path / "equal.html"
+    file.write_text(page_of(results))
+    with Opened(browser, file, WIDE) as opened:
+        page = opened.page
+        assert words(page.locator("#winner")) == "at once and random smear"
+        assert "They are equal by all four criteria, within 1 %." in words(page.locator(".answer"))
+        assert page.locator(".criterion").count() == 0
+        assert "Last is" not in words(page.locator("main"))
+        page.click("#all-figures > summary")
+        best = page.locator("#all-figures tr", has=page.locator("td.best"))
+        assert [words(row.locator("th")) for row in best.all()] == ["99th percentile of the wait"]
+        assert best.locator("td.best").count() == 1
+
+
+def test_a_line_that_another_one_hides_gets_a_row_of_its_own(browser, tmp_path):
+    results = SAMPLES["week"]()
+    results["strategies"] = results["strategies"][:2]
+    first, second = results["strategies"]
+    results["ranking"] = [first["name"], second["name"]]
+    second["series"] = {**first["series"], "busy_workers": [4] * len(first["series"]["workers"])}
+    file = tmp_path / "hidden.html"
+    file.write_text(page_of(results))
+    with Opened(browser, file, WIDE) as opened:
+        page = opened.page
+        assert page.locator("#queue-depth .uplot").count() == 2
+        assert page.locator("#busy-workers .uplot").count() == 1
+        names = page.locator("#queue-depth .strip .about").all_text_contents()
+        assert names == ["at once", "random smear"]
+        scales = page.evaluate(TEXTS, "queue-depth")
+        ticks = [[text for text in texts if "day" not in text and ":" not in text] for texts in scales]
+        assert ticks[0] == ticks[1]
+        switch = page.get_by_role("group", name="Lines of: Queue depth")
+        switch.get_by_text("Together").click()
+        assert page.locator("#queue-depth .uplot").count() == 1
