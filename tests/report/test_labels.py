@@ -29,6 +29,7 @@ run_time = "1s"
 [[partners]]
 name = "A"
 share = 0.6
+outages = [{ from = "29h", to = "31h" }]
 [[partners]]
 name = "B"
 share = 0.4
@@ -51,11 +52,13 @@ kind = "spread"
 
 
 def large() -> dict:
-    """Return a week with two million jobs in the queue, and as many conflicts."""
+    """Return a week with two million jobs in the queue, and as many conflicts, in rows."""
     results = SAMPLES["week"]()
     for one in results["strategies"]:
         one["series"]["queue_depth"] = [depth * 91 for depth in one["series"]["queue_depth"]]
         one["figures"]["lock_conflicts"] *= 51
+    first, second, *_ = results["strategies"]
+    second["series"]["queue_depth"] = first["series"]["queue_depth"]
     return results
 
 
@@ -186,7 +189,7 @@ def test_labels_do_not_overlap(browser, pages, request, name):
 def test_labels_do_not_overlap_where_time_is_enlarged(browser, nightly):
     with Opened(browser, nightly, 390) as opened:
         page = opened.page
-        for option in ("Day 2", "B down, day\xa010\xa000:00"):
+        for option in ("Day 2", "B down, day\xa02\xa001:00"):
             page.get_by_label("Time shown").select_option(label=option)
             opened.settle()
             opened.settle()

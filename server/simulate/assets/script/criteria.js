@@ -14,10 +14,10 @@ const CRITERIA = [
     phrase: "consistent delay",
     format: percent,
     of: "Variation of the interval between a user's runs (standard deviation ÷ mean)",
-    best: (figures) => exists(span(figures))
-      ? [`: 90${GAP}% of the intervals between a user's runs differ by less than `, duration(span(figures)), "."]
-      : [": the interval between a user's runs varies by ", percent(figures.interval_variation), "."],
-    worst: (figures) => exists(span(figures)) ? duration(span(figures)) : percent(figures.interval_variation),
+    best: (figures, star) => exists(span(figures))
+      ? [`: 90${GAP}% of the intervals between a user's runs differ by less than `, duration(span(figures)), star, "."]
+      : [": the interval between a user's runs varies by ", percent(figures.interval_variation), star, "."],
+    worst: (figures, star) => (exists(span(figures)) ? duration(span(figures)) : percent(figures.interval_variation)) + star,
   },
   {
     key: "no_spikes",
@@ -70,8 +70,8 @@ const WAITING = [
     phrase: "slowdown",
     format: number,
     of: "Time until done ÷ run time, mean over the jobs",
-    best: (figures) => [": a job takes ", number(figures.mean_slowdown), " times its run time on average."],
-    worst: (figures) => `${number(figures.mean_slowdown)} times`,
+    best: (figures, star) => [": a job takes ", number(figures.mean_slowdown), star, " times its run time on average."],
+    worst: (figures, star) => `${number(figures.mean_slowdown)}${star} times`,
   },
   {
     key: "mean_wait",
@@ -93,9 +93,9 @@ const WAITING = [
     phrase: "time until done",
     format: duration,
     of: "Mean time from enqueuing to the end (sojourn)",
-    best: (figures) => [": jobs are done after ", duration(figures.mean_sojourn), ` on average, and 95${GAP}% of them after `,
-      duration(figures.p95_sojourn), " at most."],
-    worst: (figures) => duration(figures.mean_sojourn),
+    best: (figures, star) => [": jobs are done after ", duration(figures.mean_sojourn), star, ` on average, and 95${GAP}% of them after `,
+      duration(figures.p95_sojourn), star, " at most."],
+    worst: (figures, star) => duration(figures.mean_sojourn) + star,
   },
 ];
 
@@ -131,14 +131,15 @@ function criterionPanel(criterion) {
   const firsts = ranked.filter((one) => rankOf(one, criterion) === 1);
   const [best] = firsts;
   const last = ranked[ranked.length - 1];
+  const star = (strategy) => starred(strategy, criterion.figureKey, "");
   const sentence = [];
   if (firsts.length > 1) {
     sentence.push(...listed(firsts.map(who)), ` are equal, within 1${GAP}%: `, criterion.text(best), ".");
   } else if (best) {
-    sentence.push(who(best), criterion.best(best.figures));
+    sentence.push(who(best), criterion.best(best.figures, star(best)));
   }
   if (best && rankOf(last, criterion) > 1) {
-    sentence.push(" Last is ", who(last), ": ", criterion.worst(last.figures), ".");
+    sentence.push(" Last is ", who(last), ": ", criterion.worst(last.figures, star(last)), ".");
   }
   const figures = known.map((one) => criterion.figure(one.figures));
   const most = Math.max(...figures, Number.MIN_VALUE);

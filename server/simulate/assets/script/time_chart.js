@@ -206,6 +206,7 @@ class TimeChart extends TimeFigure {
     const plots = this.shown.map((strategy) => h("div", { class: "plot", role: "img", "aria-label": this.label([strategy]) }));
     this.rows = this.shown.map((strategy, at) => h("div", { class: "strip" },
       h("div", { class: "about" }, named(strategy)), plots[at]));
+    this.rows[0]?.classList.toggle("is-labelled", outages.length > 0);
     this.place.append(...this.rows);
     const own = Math.floor(plots[0].clientWidth);
     const height = this.shown.length > 8 ? 40 : 52;
