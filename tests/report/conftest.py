@@ -5,9 +5,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from opened import SCREENSHOTS, page_of
+from opened import SCREENSHOTS, page_of, simulated
 from playwright.sync_api import sync_playwright
 from samples import SAMPLES
+from scenarios import NIGHTLY, OUTAGE
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +31,13 @@ def pages(tmp_path_factory) -> dict[str, Path]:
         result[name] = folder / f"{name}.html"
         result[name].write_text(page_of(sample()))
     return result
+
+
+@pytest.fixture(scope="session")
+def outage(tmp_path_factory):
+    return simulated(tmp_path_factory.mktemp("outage"), OUTAGE)
+
+
+@pytest.fixture(scope="session")
+def nightly(tmp_path_factory):
+    return simulated(tmp_path_factory.mktemp("nightly"), NIGHTLY)[1]

@@ -31,7 +31,7 @@ def page_of_text(results: str) -> str:
 
 
 def simulated(folder: Path, scenario: str | Path) -> tuple[dict, Path]:
-    """Return the results of a scenario, a text or a file, and the page that the simulator writes."""
+    """Return the results of a scenario (a text or a file), and the page that is written."""
     binary = os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat")
     path = scenario
     if isinstance(scenario, str):
@@ -63,7 +63,11 @@ NOTE_TEXTS = """(() => {
     const xs = corners.map((one) => one.x);
     const ys = corners.map((one) => one.y);
     const box = {
-      text, left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys),
+      text,
+      left: Math.min(...xs),
+      right: Math.max(...xs),
+      top: Math.min(...ys),
+      bottom: Math.max(...ys),
     };
     notes.set(this.canvas, [...(notes.get(this.canvas) || []), box]);
     return fillText.call(this, text, x, y, ...more);

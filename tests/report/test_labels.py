@@ -1,4 +1,4 @@
-"""Labels of the page never lie on one another, are not cut off, and are not broken within a word."""
+"""Labels of the page never lie on one another, are not cut off, nor broken within a word."""
 
 from __future__ import annotations
 
@@ -7,48 +7,6 @@ from opened import EXAMPLES, OVERFLOW, Opened, page_of, simulated
 from samples import SAMPLES
 
 WIDTHS = [360, 390, 640, 768, 1024, 1280, 1600]
-
-# Two weeks of many users, a partner that is down twice, and kinds wherever they may stand.
-NIGHTLY = """
-name = "Nightly sync"
-duration = "14d"
-workers = 2
-[users]
-count = 2000
-cycle = "24h"
-[[kinds]]
-name = "sync"
-run_time = { p50 = "20s", p90 = "60s" }
-[[kinds]]
-name = "weekly report of all accounts"
-run_time = "1s"
-[[kinds]]
-name = "export"
-placement = "same"
-run_time = "1s"
-[[partners]]
-name = "A"
-share = 0.6
-outages = [{ from = "29h", to = "31h" }]
-[[partners]]
-name = "B"
-share = 0.4
-max_per_second = 1
-outages = [{ from = "25h", to = "28h" }, { from = "9d", to = "10d" }]
-outage_time = "2m"
-[[strategies]]
-kind = "at_once"
-[[strategies]]
-kind = "self_rescheduling"
-[[strategies]]
-kind = "slots"
-[[strategies]]
-kind = "slots"
-name = "slots, other kinds anywhere"
-other_kinds = "independent"
-[[strategies]]
-kind = "spread"
-"""
 
 
 def large() -> dict:
@@ -105,7 +63,8 @@ BAD_LABELS = """() => {
     const box = group.getBoundingClientRect();
     check(group.className, boxes, { left: box.left, right: box.right, top: -1e9, bottom: 1e9 });
     for (const rank of group.matches(".ranked") ? [group] : []) {
-      const [mark, figure] = [".rank", ".figure"].map((one) => rank.querySelector(one)?.getBoundingClientRect());
+      const [mark, figure] = [".rank", ".figure"].map(
+        (one) => rank.querySelector(one)?.getBoundingClientRect());
       if (mark && figure?.width && figure.top < mark.bottom - 4 && figure.left - mark.right < 6) {
         bad.push(`${rank.textContent}: the rank touches its figure`);
       }
@@ -144,11 +103,6 @@ OPEN_ALL = """async () => {
   for (const one of document.querySelectorAll("details")) one.open = true;
   await new Promise(done => setTimeout(done, 200)); // some tables are made now
 }"""
-
-
-@pytest.fixture(scope="session")
-def nightly(tmp_path_factory):
-    return simulated(tmp_path_factory.mktemp("nightly"), NIGHTLY)[1]
 
 
 @pytest.fixture(scope="session")

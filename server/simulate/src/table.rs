@@ -19,7 +19,7 @@ const COLUMNS: [Column; 12] = [
     ("SLOWDOWN", |found| format!("{:.1}", found.mean_slowdown), true),
     ("DEEPEST QUEUE", |found| whole(found.max_queue_depth), false),
     ("INTERVAL ±", |found| percent(found.interval_variation), true),
-    ("PEAK/S", |found| whole(found.peak_enqueued_per_second), false),
+    ("ENQUEUED/S", |found| whole(found.peak_enqueued_per_second), false),
     ("THROUGHPUT ±", |found| percent(found.throughput_variation), false),
     ("CONFLICTS", |found| whole(found.lock_conflicts), false),
     ("BUSY", |found| percent(found.utilization), false),

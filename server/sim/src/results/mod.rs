@@ -75,6 +75,8 @@ pub struct Question {
     pub population: u32,
     /// A cycle.
     pub cycle: f64,
+    /// The parts of a cycle in which jobs may come.
+    pub active: Vec<(f64, f64)>,
     /// Seeds.
     pub seeds: Vec<u64>,
     /// Whether runs were stopped before their end.
@@ -220,8 +222,11 @@ pub struct Slots {
 pub struct KindSlot {
     /// The kind.
     pub name: String,
-    /// Its slot; `None` of a kind that stands anywhere, elsewhere for each user.
+    /// Its slot; `None` of a kind that stands anywhere, elsewhere for each user, and of one with a
+    /// cycle or windows of its own.
     pub slot: Option<u32>,
+    /// Whether it has a cycle or windows of its own.
+    pub has_own_times: bool,
 }
 
 /// What results need of a run, so that the rest of it can go before the next one begins.
@@ -338,6 +343,7 @@ impl Results {
                 workers: scenario.workers.first().map_or(0, |(_, count)| *count),
                 population: scenario.population,
                 cycle: real(scenario.timing.cycle) / 1e6,
+                active: in_seconds(&scenario.timing.parts()),
                 seeds: scenario.seeds.clone(),
                 is_cut,
                 notes: scenario.notes.clone(),
@@ -525,8 +531,9 @@ fn slots(
     let shifts = crate::world::shifts(scenario, strategy)?;
     let kind = |(place, (kind, shift)): (usize, (&Kind, u64))| {
         let is_apart = place > 0 && strategy.placement_of(kind) == KindPlacement::Independent;
-        let slot = (!is_apart && kind.timing.is_none()).then(|| slot_of(shift));
-        KindSlot { name: kind.name.clone(), slot }
+        let has_own_times = kind.timing.is_some();
+        let slot = (!is_apart && !has_own_times).then(|| slot_of(shift));
+        KindSlot { name: kind.name.clone(), slot, has_own_times }
     };
     let kinds = scenario.kinds.iter().zip(shifts).enumerate().map(kind).collect();
     Ok(Some(Slots { loads, kinds }))

@@ -84,6 +84,12 @@ impl Timing {
         }
     }
 
+    /// The active parts of the cycle, from and to, in order; one where it is active throughout.
+    #[must_use]
+    pub fn parts(&self) -> Vec<(u64, u64)> {
+        self.windows.iter().map(|window| (window.start, window.end)).collect()
+    }
+
     /// The windows as a schedule has them; none where the cycle is active throughout.
     #[must_use]
     pub fn active_windows(&self) -> Vec<CycleWindow> {

@@ -46,6 +46,13 @@ pub struct Step {
     pub busy_workers: u64,
 }
 
+/// The shortest of them that is long enough for a run of so many seconds.
+fn step_of(seconds: u64) -> u32 {
+    let is_enough = |step: &&u32| seconds.div_ceil(u64::from(**step)) <= STEPS;
+    let [.., longest] = STEP_SECONDS;
+    STEP_SECONDS.iter().find(is_enough).copied().unwrap_or(longest)
+}
+
 impl Sums {
     /// What is done in each whole minute: a part of one at the end is no minute in which less was
     /// done.
@@ -75,9 +82,7 @@ pub(super) struct Rows {
 impl Rows {
     /// Of so many seconds, which are kept themselves, or summed up alone.
     pub(super) fn new(seconds: u64, keep: bool) -> Self {
-        let is_enough = |step: &&u32| seconds.div_ceil(u64::from(**step)) <= STEPS;
-        let longest = STEP_SECONDS.last().copied().unwrap_or(1);
-        let step = STEP_SECONDS.iter().find(is_enough).copied().unwrap_or(longest);
+        let step = step_of(seconds);
         let capacity = usize::try_from(seconds).unwrap_or_default();
         let kept = keep.then(|| Vec::with_capacity(capacity));
         let sums = Sums { step, ..Sums::default() };
@@ -140,5 +145,17 @@ impl Rows {
         }
         trace.rows = Arc::new(self.kept.take().unwrap_or_default());
         trace.sums = std::mem::take(&mut self.sums);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round_and_no_more_than_fit_into_a_chart() {
+        let day = 86_400;
+        let steps = [1, 1_200, 1_201, 5_001, day, 7 * day, 14 * day, 366 * day].map(step_of);
+        assert_eq!(steps, [1, 1, 2, 5, 120, 600, 1_200, 43_200]);
     }
 }

@@ -1,5 +1,33 @@
 // The cycle as a dial: the users of each slot, and where the kinds of job stand.
 
+/** The parts of a cycle in which jobs may come. */
+const activeParts = scenario.active?.length ? scenario.active : cycle ? [[0, cycle]] : [];
+const activeTime = activeParts.reduce((sum, [from, to]) => sum + to - from, 0);
+const isNarrowed = cycle !== null && activeTime < cycle * (1 - 1e-9);
+
+/** What lies in the cycle between two points of its active time: a slot may go on in the next window. */
+function piecesOf(from, to) {
+  const pieces = [];
+  let before = 0;
+  for (const [start, end] of activeParts) {
+    const shift = start - before;
+    const piece = [Math.max(from + shift, start), Math.min(to + shift, end)];
+    if (piece[1] - piece[0] > 1e-9) pieces.push(piece);
+    before += end - start;
+  }
+  return pieces;
+}
+
+/** How much active time there is before a time of the cycle; null where no job may come. */
+function activeBefore(time) {
+  let before = 0;
+  for (const [start, end] of activeParts) {
+    if (time >= start && time < end) return before + time - start;
+    before += end - start;
+  }
+  return null;
+}
+
 /** The kinds of a slot share a hand: `{ slot, numbers }`, by slot. Kinds that stand anywhere have none. */
 function handsOf(kinds) {
   const hands = new Map();
@@ -18,7 +46,7 @@ class Ring {
     const { loads = [], kinds = [] } = strategy.slots;
     this.loads = loads;
     this.kinds = kinds;
-    this.slot = cycle ? cycle / loads.length : null;
+    this.slot = cycle ? activeTime / loads.length : null;
     this.most = loads.reduce((a, b) => Math.max(a, b), 0);
     this.least = loads.reduce((a, b) => Math.min(a, b), Infinity);
     this.mean = loads.reduce((a, b) => a + b, 0) / loads.length;
@@ -33,7 +61,12 @@ class Ring {
   }
 
   start(slot) {
-    return this.slot === null ? "–" : offset(slot * this.slot);
+    const [piece] = this.pieces(slot);
+    return piece ? offset(piece[0]) : "–";
+  }
+
+  pieces(slot) {
+    return this.slot === null ? [] : piecesOf(slot * this.slot, (slot + 1) * this.slot);
   }
 
   kindTable() {
@@ -47,7 +80,7 @@ class Ring {
         h("th", { scope: "row", class: "text" }, chosen(kind.name, 70)),
         exists(kind.slot)
           ? [h("td", {}, number(kind.slot)), h("td", {}, this.start(kind.slot))]
-          : h("td", { colspan: 2, class: "anywhere" }, "anywhere, elsewhere for each user"))))));
+          : h("td", { colspan: 2, class: "anywhere" }, kind.has_own_times ? "by its own cycle or windows" : "anywhere, elsewhere for each user"))))));
   }
 
   /** All slots as a table, made only when somebody asks: there may be thousands. */
@@ -66,7 +99,7 @@ class Ring {
   }
 
   label() {
-    const kinds = this.kinds.map((kind) => `${kind.name} ${exists(kind.slot) ? `in slot ${kind.slot}` : "anywhere"}`);
+    const kinds = this.kinds.map((kind) => `${kind.name} ${exists(kind.slot) ? `in slot ${kind.slot}` : kind.has_own_times ? "by its own times" : "anywhere"}`);
     return `The cycle of ${duration(cycle)} with ${this.loads.length} slots of ${this.strategy.name}: ${number(this.least)} to ${number(this.most)} users in a slot. ${kinds.join(", ")}`;
   }
 
@@ -82,7 +115,7 @@ class Ring {
       size, outer, times,
       inner: outer * 0.62,
       hub: Math.max(34, outer * 0.62 * 0.4),
-      angle: (slot) => (slot / this.loads.length) * 2 * Math.PI,
+      angle: (time) => (time / (cycle || 1)) * 2 * Math.PI,
       at: (radius, angle) => [radius * Math.sin(angle), -radius * Math.cos(angle)],
     };
     const svg = s("svg", {
@@ -105,18 +138,26 @@ class Ring {
     const point = (radius, a) => at(radius, a).map((v) => v.toFixed(2)).join(" ");
     const radius = (load) => inner + ((outer - inner) * load) / (this.most || 1);
     const paths = ["", "", "", ""];
-    const gap = Math.min(0.18, 0.18 * (360 / slots));
+    const sector = (from, to, r) => {
+      const large = to - from > Math.PI ? 1 : 0;
+      return `M${point(inner, from)}L${point(r, from)}A${r.toFixed(2)} ${r.toFixed(2)} 0 ${large} 1 ${point(r, to)}`
+        + `L${point(inner, to)}A${inner.toFixed(2)} ${inner.toFixed(2)} 0 ${large} 0 ${point(inner, from)}Z`;
+    };
+    const gap = Math.min(0.18, 0.18 * (360 / slots)) / 2;
     for (let slot = 0; slot < slots; slot += 1) {
       const load = this.loads[slot];
       if (!(load > 0)) continue;
-      const from = angle(slot + gap / 2);
-      const to = angle(slot + 1 - gap / 2);
-      const r = radius(load);
-      const large = to - from > Math.PI ? 1 : 0;
       const near = (load / this.mean - 0.8) / 0.4;
-      paths[Math.max(0, Math.min(3, Math.floor(near * 4)))] += `M${point(inner, from)}L${point(r, from)}`
-        + `A${r.toFixed(2)} ${r.toFixed(2)} 0 ${large} 1 ${point(r, to)}L${point(inner, to)}`
-        + `A${inner.toFixed(2)} ${inner.toFixed(2)} 0 ${large} 0 ${point(inner, from)}Z`;
+      for (const [from, to] of this.pieces(slot)) {
+        const edge = gap * (to - from);
+        paths[Math.max(0, Math.min(3, Math.floor(near * 4)))] += sector(angle(from + edge), angle(to - edge), radius(load));
+      }
+    }
+    // The rest of the cycle, in which no job may come.
+    const ends = [0, ...activeParts.flat(), cycle];
+    let rest = "";
+    for (let at = 0; isNarrowed && at < ends.length; at += 2) {
+      if (ends[at + 1] > ends[at]) rest += sector(angle(ends[at]), angle(ends[at + 1]), outer);
     }
     const shades = paths.map((d, shade) => {
       if (!d) return null;
@@ -124,7 +165,15 @@ class Ring {
       bars.style.fill = this.strategy.colour;
       return bars;
     });
-    return [...shades, s("circle", { class: "mean", r: radius(this.mean) })];
+    return [rest && s("path", { class: "rest", d: rest }), ...shades, this.drawMean(radius(this.mean), angle, point)];
+  }
+
+  drawMean(r, angle, point) {
+    if (!isNarrowed) return s("circle", { class: "mean", r });
+    return activeParts.map(([from, to]) => s("path", {
+      class: "mean",
+      d: `M${point(r, angle(from))}A${r} ${r} 0 ${to - from > cycle / 2 ? 1 : 0} 1 ${point(r, angle(to))}`,
+    }));
   }
 
   /** Around, from the top and clockwise. */
@@ -147,7 +196,9 @@ class Ring {
     const lines = [];
     const marks = [];
     for (const { slot, numbers } of handsOf(this.kinds)) {
-      const a = angle(slot + 0.5);
+      const [piece] = this.pieces(slot);
+      if (!piece) continue;
+      const a = angle((piece[0] + piece[1]) / 2);
       const text = handText(numbers);
       const half = Math.max(9.5, textWidth(text) / 2 + 5);
       const isFree = ([x, y]) => taken.every((other) => Math.abs(other.x - x) > other.half + half + 1 || Math.abs(other.y - y) > 20);
@@ -177,7 +228,12 @@ class Ring {
       return;
     }
     const turn = (Math.atan2(x, -y) + 2 * Math.PI) % (2 * Math.PI);
-    const slot = Math.min(slots - 1, Math.floor((turn / (2 * Math.PI)) * slots));
+    const active = activeBefore((turn / (2 * Math.PI)) * cycle);
+    if (active === null) {
+      this.readout.textContent = "No job may come at this time of the cycle";
+      return;
+    }
+    const slot = Math.min(slots - 1, Math.floor(active / this.slot));
     const here = this.kinds.filter((kind) => kind.slot === slot).map((kind) => brief(kind.name));
     this.readout.textContent = `Slot ${number(slot)}, from ${this.start(slot)}: ${count(this.loads[slot], "user", "users")}`
       + (here.length ? ` (${here.join(", ")})` : "");
@@ -201,7 +257,8 @@ function ringSection() {
     h("h2", { id: "ring-title" }, "The cycle and its slots"),
     h("p", { class: "intro" }, "A cycle begins at the top and runs clockwise. Bars of the same length mean that the users are spread evenly; "
       + "the hands show where the kinds of job of one user stand: the further apart, the less they get into each other's way.",
-      isAnywhere && " A kind without a hand stands anywhere: in another slot for each user."),
+      isAnywhere && " A kind without a hand stands anywhere, or has times of its own: it is elsewhere for each user.",
+      isNarrowed && " Grey: no job may come."),
     h("div", { class: "rings" }, list.map((strategy) => new Ring(strategy, list.length === 1).element)));
   // Without a shown ring there is nothing for the heading to be about.
   charts.push({ update: () => { section.hidden = list.every((one) => !one.shown); }, redraw() {} });

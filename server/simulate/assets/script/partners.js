@@ -80,7 +80,9 @@ class PartnerChart extends TimeFigure {
         xs, scale: scales[at], width, height, axisWidth, hasTime: at === last, hasLabels: at === isDrawn.indexOf(true),
         lines: [{
           label: measure.title, values: columns[at],
-          colour: () => colours().of(strategy), fill: () => `${colours().of(strategy)}22`,
+          colour: () => colours().of(strategy),
+          fill: () => `${colours().of(strategy)}${measure.isTime ? "" : "22"}`,
+          isBars: measure.isTime,
         }],
       });
     });

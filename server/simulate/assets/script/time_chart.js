@@ -166,7 +166,7 @@ class TimeChart extends TimeFigure {
       values,
       colour: () => colours().of(strategy),
       fill: isAlone ? () => `${colours().of(strategy)}22` : undefined,
-      dash: strategy.dash,
+      dash: isAlone ? undefined : strategy.dash,
       width: strategy === winner && !isAlone ? 2 : 1.3,
     };
   }

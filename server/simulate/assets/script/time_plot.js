@@ -58,7 +58,7 @@ function valueScale({ columns, xs, top = 0, log, format, isTime, height }) {
 }
 
 /**
- * A plot in `place`. `lines` are `{ label, colour, dash, width, fill, values }`; `hasTime` is whether
+ * A plot in `place`. `lines` are `{ label, colour, dash, width, fill, isBars, values }`; `hasTime` is whether
  * the marks of time stand below it, `hasLabels` whether outages are named above it.
  */
 function timePlot(place, { xs, lines, scale, width, height, axisWidth, hasTime, hasLabels, onPoint }) {
@@ -109,7 +109,9 @@ function timePlot(place, { xs, lines, scale, width, height, axisWidth, hasTime, 
       stroke: line.colour,
       fill: line.fill,
       dash: line.dash,
-      width: line.width || 1.3,
+      // Bars leave a gap where there is no value, and show one that stands alone.
+      paths: line.isBars ? uPlot.paths.bars({ size: [1], align: 1 }) : undefined,
+      width: line.isBars ? 0 : line.width || 1.3,
       points: { show: false },
       spanGaps: true,
     }))],
