@@ -62,7 +62,7 @@ class TimeFigure {
   update() { this.redraw(); }
 }
 
-/** Whether a line lies on another one nearly everywhere. */
+/** Whether a line lies on another one nearly everywhere, or crosses it again and again. */
 function linesHide(columns, log) {
   const all = columns.flat().filter(exists);
   const scaled = log ? Math.log1p : (value) => value;
@@ -70,12 +70,17 @@ function linesHide(columns, log) {
   return columns.some((one, index) => columns.slice(index + 1).some((other) => {
     let both = 0;
     let close = 0;
+    let crossings = 0;
+    let last = 0;
     one.forEach((value, at) => {
       if (!exists(value) || !exists(other[at])) return;
       both += 1;
       if (Math.abs(scaled(value) - scaled(other[at])) < near) close += 1;
+      const side = Math.sign(value - other[at]);
+      if (side && last && side !== last) crossings += 1;
+      last = side || last;
     });
-    return both > 0 && close > 0.75 * both;
+    return both > 0 && (close > 0.75 * both || crossings > 0.15 * both);
   }));
 }
 
