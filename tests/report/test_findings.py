@@ -253,7 +253,7 @@ def test_a_line_that_another_one_hides_gets_a_row_of_its_own(browser, tmp_path):
     results["strategies"] = results["strategies"][:2]
     first, second = results["strategies"]
     results["ranking"] = [first["name"], second["name"]]
-    second["series"] = {**first["series"], "busy_workers": [4] * len(first["series"]["workers"])}
+    second["series"] = {**first["series"], "busy_workers": [20] * len(first["series"]["workers"])}
     file = tmp_path / "hidden.html"
     file.write_text(page_of(results))
     with Opened(browser, file, WIDE) as opened:

@@ -80,7 +80,7 @@ function linesHide(columns, log) {
       if (side && last && side !== last) crossings += 1;
       last = side || last;
     });
-    return both > 0 && (close > 0.75 * both || crossings > 0.15 * both);
+    return both > 0 && (close > 0.75 * both || crossings > 0.2 * both);
   }));
 }
 
