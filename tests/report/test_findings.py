@@ -248,17 +248,22 @@ def test_a_difference_below_one_percent_is_none(browser, tmp_path):
         assert best.locator("td.best").count() == 1
 
 
-def test_a_line_that_another_one_hides_gets_a_row_of_its_own(browser, tmp_path):
+def test_lines_that_hide_one_another_get_rows_with_one_scale(browser, tmp_path):
     results = SAMPLES["week"]()
     results["strategies"] = results["strategies"][:2]
     first, second = results["strategies"]
     results["ranking"] = [first["name"], second["name"]]
-    second["series"] = {**first["series"], "busy_workers": [20] * len(first["series"]["workers"])}
+    steps = len(first["series"]["workers"])
+    second["series"] = {**first["series"], "busy_workers": [20] * steps}
+    # Far from each other, but in each step the other one is above.
+    first["series"]["finished_per_second"] = [1, 3] * (steps // 2)
+    second["series"]["finished_per_second"] = [3, 1] * (steps // 2)
     file = tmp_path / "hidden.html"
     file.write_text(page_of(results))
     with Opened(browser, file, WIDE) as opened:
         page = opened.page
         assert page.locator("#queue-depth .uplot").count() == 2
+        assert page.locator("#throughput .uplot").count() == 2
         assert page.locator("#busy-workers .uplot").count() == 1
         names = page.locator("#queue-depth .strip .about").all_text_contents()
         assert names == ["at once", "random smear"]
