@@ -162,6 +162,23 @@ async fn at_a_limit_producers_wait_and_nothing_is_dropped() {
 }
 
 #[tokio::test]
+async fn a_spread_that_is_opened_again_takes_no_room_for_its_earlier_lives() {
+    let mut config = config();
+    config.limits.spread_bytes = 3_000;
+    let server = Server::start(&config);
+    let mut client = Client::new(channel(&server).await);
+    for life in 0..40 {
+        open(&mut client, spec()).await.unwrap();
+        let submitted = submit(&mut client, vec![group("a", 1)]).await;
+        assert!(submitted.is_ok(), "life {life}: {submitted:?}");
+        let leased = pull(&mut client, 1, 1).await.unwrap().leased.unwrap();
+        settle(&mut client, &leased, SettleAction::Ack).await.unwrap();
+        let closed = close(&mut client, CloseMode::Drain, 1).await.unwrap();
+        assert_eq!(closed, SpreadState::Closed as i32);
+    }
+}
+
+#[tokio::test]
 async fn dead_letters_can_be_read_and_deleted() {
     let (_server, mut client) = start().await;
     open(&mut client, limited(SpreadLimits { max_attempt_count: Some(1), ..Default::default() }))

@@ -170,6 +170,7 @@ impl SpreadStore for MemoryStore {
         let entry = Entry { machine, epoch, start: Instant::now(), changed, ended };
         let description = entry.describe(&name);
         if let Some(spent) = spreads.by_name.insert(name, entry) {
+            spreads.bytes -= spent.machine.memory(); // of the settled groups that it remembered
             spent.wake_all();
         }
         Ok((description, true))
