@@ -141,7 +141,7 @@ pub fn certificates(data: &[u8]) {
         let mut config = Config::from_flags(["--admin-listen", "off"]).unwrap();
         (config.listen, config.admin, config.tls) = (Vec::new(), Admin::Off, tls);
         let bound = port::with(|port| port.block_on(Server::bind(&config)));
-        if let Some(said) = bound.err() {
+        if let Some(said) = bound.err().map(|refused| refused.to_string()) {
             assert!(said.contains("--tls-"), "{said}");
             assert!(said.len() <= REFUSAL_BYTES, "{said}");
         }

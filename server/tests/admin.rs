@@ -93,6 +93,8 @@ async fn named_spreads_are_seen() {
     let mut channel = http2(server.tcp().await).await;
     let spec = json!({"spread_name": "s", "spec": {"order": {"feeder_count": 2}}});
     grpc(&mut channel, "OpenSpread", &spec).await.unwrap();
+    let idle = json!({"spread_name": "idle", "spec": {"order": {"feeder_count": 2}}});
+    grpc(&mut channel, "OpenSpread", &idle).await.unwrap();
     let jobs: Vec<_> = ["a", "b", "c"].iter().map(|_| json!({"payload": "aGk="})).collect();
     let sha256 = {
         use sha2::Digest as _;
@@ -110,16 +112,19 @@ async fn named_spreads_are_seen() {
     grpc(&mut channel, "PullJobs", &pull).await.unwrap();
     tokio::time::sleep(Duration::from_millis(50)).await;
     for (series, value) in [
-        ("offbeat_spreads", 1.0),
-        ("offbeat_spread_groups", 1.0),
-        ("offbeat_spread_consumers", 1.0),
-        ("offbeat_spread_jobs{state=\"ready\"}", 2.0),
-        ("offbeat_spread_jobs{state=\"leased\"}", 1.0),
-        ("offbeat_spread_jobs{state=\"dead\"}", 0.0),
+        ("offbeat_spreads", 2.0),
+        ("offbeat_spread_groups{spread=\"s\"}", 1.0),
+        ("offbeat_spread_consumers{spread=\"s\"}", 1.0),
+        ("offbeat_spread_jobs{spread=\"s\",state=\"ready\"}", 2.0),
+        ("offbeat_spread_jobs{spread=\"s\",state=\"leased\"}", 1.0),
+        ("offbeat_spread_jobs{spread=\"s\",state=\"dead\"}", 0.0),
+        ("offbeat_spread_jobs{spread=\"idle\",state=\"leased\"}", 0.0),
+        ("offbeat_spread_groups{spread=\"other\"}", 0.0),
     ] {
         assert_eq!(metric(&server, series).await, Some(value), "{series}");
     }
-    let age = metric(&server, "offbeat_spread_oldest_group_age_seconds").await.unwrap();
+    let age = "offbeat_spread_oldest_group_age_seconds{spread=\"s\"}";
+    let age = metric(&server, age).await.unwrap();
     assert!((0.04..10.0).contains(&age), "{age}");
 }
 
@@ -165,7 +170,7 @@ async fn a_second_server_goes_without_the_default_admin_port_but_not_without_one
     let first = Server::start(&config_with(&["--admin-listen", "127.0.0.1:0"]));
     let taken = first.admin.clone().unwrap();
     let asked = config_with(&["--admin-listen", &taken.to_string()]);
-    let refused = offbeat::Server::bind(&asked).await.unwrap_err();
+    let refused = offbeat::Server::bind(&asked).await.unwrap_err().to_string();
     assert!(refused.contains(&taken.to_string()), "{refused}");
     let config = config_with(&[]);
     let default =

@@ -24,7 +24,7 @@ use offbeat::proto;
 use offbeat::proto::named_spread_service_server::NamedSpreadServiceServer;
 use offbeat::proto::spread_service_server::{SpreadService, SpreadServiceServer};
 use offbeat::proto::stage_service_server::{StageService, StageServiceServer};
-use offbeat::spreads::{MemoryStore, Totals};
+use offbeat::spreads::MemoryStore;
 use offbeat::telemetry::Telemetry;
 use offbeat::work::offload;
 use offbeat_core::Moment;
@@ -142,10 +142,7 @@ impl Layered {
 
     /// A counter.
     fn count(&self, series: &str) -> u32 {
-        let spreads = Totals::default();
-        let snapshot =
-            Snapshot { ready: true, connections: 0, requests: 0, message_bytes: 0, spreads };
-        let text = self.metrics.render(&snapshot).unwrap();
+        let text = self.metrics.render(Snapshot::default()).unwrap();
         let value = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
         value.map_or(0, |value| value.parse().unwrap())
     }

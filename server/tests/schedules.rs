@@ -5,12 +5,8 @@ mod schedule_file;
 mod support;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
@@ -19,91 +15,16 @@ use prost::Message as _;
 use prost_reflect::DynamicMessage;
 use schedule_file::{FILE, FINGERPRINT, folder};
 use serde_json::{Value, json};
+use support::sidecar::Sidecar;
 use support::{
-    Http2, frame, grpc, grpc_request, http2, json_request, message, method_of, open_body, path_of,
-    post2,
+    Http2, frame, grpc, grpc_request, json_request, message, method_of, open_body, path_of, post2,
 };
-use tokio::net::TcpStream;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_offbeat");
-
-/// A server, as the process that `offbeat serve` is.
-struct Sidecar {
-    child: Child,
-    log: Receiver<Value>,
-    address: String,
-    admin: String,
-}
-
-impl Sidecar {
-    fn start(schedules: Option<&Path>) -> Self {
-        let mut command = Command::new(BINARY);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]);
-        command.args(["--log-format", "json"]);
-        if let Some(file) = schedules {
-            command.env("OFFBEAT_SCHEDULES", file);
-        }
-        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let (sender, log) = channel();
-        let errors = BufReader::new(child.stderr.take().unwrap());
-        std::thread::spawn(move || {
-            for line in errors.lines() {
-                let line = line.unwrap();
-                let said = serde_json::from_str(&line).unwrap_or_else(|_| json!({"raw": line}));
-                let _ = sender.send(said);
-            }
-        });
-        let mut sidecar = Self { child, log, address: String::new(), admin: String::new() };
-        sidecar.address = sidecar.until("address")["address"].as_str().unwrap().to_owned();
-        sidecar.admin = sidecar.until("address")["address"].as_str().unwrap().to_owned();
-        sidecar
-    }
-
-    /// The next line of the log that has a field.
-    fn until(&self, field: &str) -> Value {
-        loop {
-            let line = self.log.recv_timeout(Duration::from_secs(15)).unwrap();
-            if line.get(field).is_some() {
-                return line;
-            }
-        }
-    }
-
-    fn hang_up(&self) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
-    }
-
-    /// Hangs up, and waits for what the server says of the file.
-    fn reload(&self) -> Value {
-        self.hang_up();
-        let said = self.until("what");
-        assert_eq!(said["what"], "schedules");
-        said
-    }
-
-    async fn channel(&self) -> Http2 {
-        let socket = TcpStream::connect(&self.address).await.unwrap();
-        socket.set_nodelay(true).unwrap();
-        http2(socket).await
-    }
-
-    async fn metrics(&self) -> String {
-        let socket = TcpStream::connect(&self.admin).await.unwrap();
-        let request = http::Request::get("/metrics").header("host", "localhost");
-        let body = http_body_util::Full::from(Bytes::new()).boxed();
-        let answer = support::post1(socket, request.body(body).unwrap()).await;
-        String::from_utf8(answer.body.to_vec()).unwrap()
-    }
-}
-
-impl Drop for Sidecar {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn start(schedules: Option<&Path>) -> Sidecar {
+    let file = schedules.map(|file| ("OFFBEAT_SCHEDULES", file));
+    Sidecar::start(&[], file.as_slice())
 }
 
 fn version(name: &str, version: i64) -> Value {
@@ -173,7 +94,7 @@ fn without_run_ids(answer: Value) -> Value {
 #[tokio::test]
 async fn a_name_and_its_spec_have_the_same_answers_but_for_the_run_keys() {
     let (_folder, file) = folder(FILE);
-    let sidecar = Sidecar::start(Some(&file));
+    let sidecar = start(Some(&file));
     let mut channel = sidecar.channel().await;
     let specs =
         [("bank-sync", 1, json!({"spec": {"period": "28800s"}})), ("bank-sync", 2, second())];
@@ -223,7 +144,7 @@ async fn a_name_and_its_spec_have_the_same_answers_but_for_the_run_keys() {
 #[tokio::test]
 async fn unknown_names_are_not_found_and_told_what_there_is() {
     let (_folder, file) = folder(FILE);
-    let (with, without) = (Sidecar::start(Some(&file)), Sidecar::start(None));
+    let (with, without) = (start(Some(&file)), start(None));
     let (mut known, mut empty) = (with.channel().await, without.channel().await);
     for (method, mut request) in questions() {
         request["schedule"] = version("bank-sync", 3);
@@ -257,7 +178,7 @@ async fn unknown_names_are_not_found_and_told_what_there_is() {
 #[tokio::test]
 async fn all_that_are_loaded_are_listed_page_by_page() {
     let (_folder, file) = folder(FILE);
-    let (with, without) = (Sidecar::start(Some(&file)), Sidecar::start(None));
+    let (with, without) = (start(Some(&file)), start(None));
     let (mut known, mut empty) = (with.channel().await, without.channel().await);
     let all = ask(&mut known, "ListSchedules", &json!({})).await.unwrap();
     assert_eq!(all.get("nextPageToken"), None);
@@ -334,7 +255,7 @@ async fn all_that_are_loaded_are_listed_page_by_page() {
 #[tokio::test]
 async fn a_reload_is_all_or_nothing_and_no_version_changes_its_meaning() {
     let (_folder, file) = folder(FILE);
-    let sidecar = Sidecar::start(Some(&file));
+    let sidecar = start(Some(&file));
     let mut channel = sidecar.channel().await;
     let known = async |channel: &mut Http2, name: &str, number| {
         let request = json!({"schedule": version(name, number), "id": {"integer": 7}});
@@ -409,7 +330,7 @@ async fn a_config_map_is_exchanged_through_its_symbolic_link() {
     }
     symlink("..one", path("..data")).unwrap();
     symlink("..data/schedules.toml", path("schedules.toml")).unwrap();
-    let sidecar = Sidecar::start(Some(&path("schedules.toml")));
+    let sidecar = start(Some(&path("schedules.toml")));
     let mut channel = sidecar.channel().await;
     symlink("..two", path("..data_tmp")).unwrap();
     fs::rename(path("..data_tmp"), path("..data")).unwrap();
@@ -422,7 +343,7 @@ async fn a_config_map_is_exchanged_through_its_symbolic_link() {
 #[tokio::test]
 async fn a_stream_keeps_its_schedule_over_a_reload() {
     let (_folder, file) = folder(FILE);
-    let sidecar = Sidecar::start(Some(&file));
+    let sidecar = start(Some(&file));
     let mut channel = sidecar.channel().await;
     let method = method_of("StreamSlotAssignments");
     let encoded = |json: &Value| frame(&message(method.input(), json).encode_to_vec());

@@ -145,11 +145,12 @@ async fn files_that_are_no_certificates_are_refused_at_the_start() {
     ] {
         write(folder.path(), &pair);
         let refused = offbeat::Server::bind(&tls_config(folder.path(), &[])).await;
-        let refused = refused.unwrap_err();
+        let refused = refused.unwrap_err().to_string();
         assert!(refused.contains(named), "{refused}");
     }
     let missing = config_with(&["--token-file", "/nowhere/tokens"]);
-    assert!(offbeat::Server::bind(&missing).await.unwrap_err().contains("/nowhere/tokens"));
+    let refused = offbeat::Server::bind(&missing).await.unwrap_err().to_string();
+    assert!(refused.contains("/nowhere/tokens"), "{refused}");
 }
 
 #[tokio::test]

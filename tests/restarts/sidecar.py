@@ -104,10 +104,11 @@ class Sidecar:
         return probe(self.admin_port, path)
 
     def gauge(self, name: str) -> int:
-        """A metric."""
-        found = re.search(rf"^offbeat_{name} (\d+)", self.probe("/metrics")[1], re.MULTILINE)
-        assert found is not None, f"there is no offbeat_{name}"
-        return int(found[1])
+        """A metric: the sum of its series."""
+        series = rf"^offbeat_{name}(?:\{{.*\}})? (\d+)"
+        found = re.findall(series, self.probe("/metrics")[1], re.MULTILINE)
+        assert found, f"there is no offbeat_{name}"
+        return sum(map(int, found))
 
     def terminate(self, number: int = signal.SIGTERM) -> None:
         """Tells it to end."""

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, Command, CommandFactory as _};
 use offbeat_core::Rejection;
+use offbeat_service::StartError;
 use offbeat_text::RunTimesError;
 
 use super::Cli;
@@ -13,11 +14,16 @@ use super::Cli;
 /// Invalid usage, as `sysexits.h` numbers it.
 pub(crate) const EXIT_USAGE: u8 = 64;
 
+/// A file of the configuration is refused, as `sysexits.h` numbers it.
+const EXIT_CONFIG: u8 = 78;
+
 /// Why a command cannot do its work.
 #[derive(Debug)]
 pub enum Failure {
     /// Invalid usage: exit status 64.
     Usage(String),
+    /// A file that configures the server is refused: exit status 78.
+    Config(String),
     /// A runtime error: exit status 1.
     Other(String),
     /// The reader of the output has closed it, as in `offbeat … | head`: exit status 0.
@@ -32,6 +38,7 @@ impl Failure {
         }
         match self {
             Self::Usage(_) => EXIT_USAGE.into(),
+            Self::Config(_) => EXIT_CONFIG.into(),
             Self::Other(_) => ExitCode::FAILURE,
             Self::OutputClosed => ExitCode::SUCCESS,
         }
@@ -41,7 +48,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Usage(message) | Self::Other(message) => message,
+            Self::Usage(message) | Self::Config(message) | Self::Other(message) => message,
             Self::OutputClosed => "the output is closed",
         })
     }
@@ -54,6 +61,15 @@ impl From<io::Error> for Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::OutputClosed,
             _ => Self::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::File(why) => Self::Config(why),
+            StartError::Address(why) => Self::Other(why),
         }
     }
 }

@@ -23,6 +23,7 @@ mod schedule;
 mod schedules;
 mod serve;
 mod server_address;
+mod settings;
 mod simulate;
 pub mod spread;
 pub mod stages;
@@ -30,9 +31,8 @@ pub mod stages;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
-use offbeat_service::config::ServeArgs;
 use offbeat_service::limits;
 
 use failure::EXIT_USAGE;
@@ -40,7 +40,7 @@ pub use failure::Failure;
 
 const EXIT_STATUSES: &str = "Exit status: 0 on success; 1 on a runtime error, if an ID is refused, or if a server does \
 not serve; 2 if `schedules check` or `export` refuses a file, `spread` is below --min-gap, or `spread submit --wait` ends with \
-dead letters; 64 on invalid usage.";
+dead letters; 64 on invalid usage; 78 if `serve` refuses a file of certificates, tokens or schedules.";
 
 #[derive(Debug, Parser)]
 #[command(
@@ -57,7 +57,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve decisions over gRPC and HTTP/JSON
-    Serve(Box<ServeArgs>),
+    Serve(Box<serve::ServeCommand>),
     /// Slots and offsets for IDs, without a server
     #[command(subcommand)]
     Slots(Box<SlotsCommand>),
@@ -158,19 +158,27 @@ enum LanesCommand {
 /// Runs the command that the process was started as.
 #[must_use]
 pub fn main() -> ExitCode {
-    let command = match Cli::try_parse() {
-        Ok(cli) => cli.command,
+    let (command, matches) = match parse() {
+        Ok(parsed) => parsed,
         Err(error) => {
             let _ = error.print(); // a closed standard error changes nothing
             return if error.use_stderr() { EXIT_USAGE.into() } else { ExitCode::SUCCESS };
         }
     };
-    run(command).unwrap_or_else(|failure| failure.report())
+    run(command, &matches).unwrap_or_else(|failure| failure.report())
 }
 
-fn run(command: Command) -> Result<ExitCode, Failure> {
+/// The command, and what it was read from: where each value comes from.
+fn parse() -> Result<(Command, ArgMatches), clap::Error> {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    Ok((cli.command, matches))
+}
+
+fn run(command: Command, matches: &ArgMatches) -> Result<ExitCode, Failure> {
     match command {
-        Command::Serve(args) => serve::run(&args),
+        Command::Serve(command) => serve::run(&command, matches),
         Command::Spread(args) => spread::run(&args),
         Command::Health(args) => health::run(&args),
         Command::Slots(command) => match *command {

@@ -22,4 +22,4 @@ pub mod spreads;
 pub mod telemetry;
 pub mod work;
 
-pub use server::Server;
+pub use server::{Server, StartError};

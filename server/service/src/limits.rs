@@ -39,6 +39,8 @@ limits! {
         "settable, none by default: addresses, and names without a dot, are always allowed";
     UNARY_SECONDS = 1..=3_600, "s", "time for a unary call",
         "settable, 30 s by default; the caller's own deadline holds if it is shorter, in streams too";
+    DRAIN_DELAY_SECONDS = 0..=3_600, "s", "time to serve on after the signal to stop",
+        "settable, 0 by default; /readyz says 503 meanwhile, and then the grace period begins";
     GRACE_SECONDS = 0..=3_600, "s", "grace period",
         "settable, 10 s by default; requests still in flight after it are cut";
     MESSAGE_BYTES = 0..=256 << 10, "bytes", "request message",
@@ -99,6 +101,10 @@ limits! {
         "366 days; what started early counts as on time";
     LATENESS_SERIES = 0..=100, "pairs", "schedules and kinds with a lateness of their own",
         "since the start of the server; further ones are counted together, as \"other\"";
+    SPREAD_SERIES = 0..=100, "spreads", "named spreads with metrics of their own",
+        "those that have been open longest; further ones are added up, as \"other\"";
+    SCHEDULE_SERIES = 0..=100, "schedules", "schedules in the metrics and in the log of the start",
+        "the first ones by name and version; ListSchedules lists all";
     SOCKET_UIDS = 0..=64, "users", "users named for Unix sockets",
         "settable, none by default: everybody who can open the socket may call";
     GROUP_LINE_BYTES = 0..=64 << 20, "bytes", "group on a line of input to offbeat spread",

@@ -1,10 +1,11 @@
 //! A server: bound, served, and ended.
 
-use std::future::Future;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use offbeat_core::Catalog;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tonic_health::ServingStatus;
@@ -28,6 +29,25 @@ use crate::spreads::MemoryStore;
 const FINAL_FLUSH_TIMEOUT: Duration = Duration::from_millis(20);
 const FINAL_FLUSH_ROUNDS: usize = 5;
 
+/// Why a server does not start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StartError {
+    /// A file of certificates, tokens or schedules is refused: trying again is of no use.
+    File(String),
+    /// An address cannot be bound: it may be free later.
+    Address(String),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(why) | Self::Address(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
 /// A server that is bound, and does not serve yet.
 #[derive(Debug)]
 pub struct Server {
@@ -43,11 +63,12 @@ impl Server {
     ///
     /// # Errors
     /// When a file or an address is refused; the text names it.
-    pub async fn bind(config: &Config) -> Result<Self, String> {
-        let reloadable = Reloadable::read(config)?;
+    pub async fn bind(config: &Config) -> Result<Self, StartError> {
+        let reloadable = Reloadable::read(config).map_err(StartError::File)?;
         let bind = async |address: &ListenAddress| {
             let bound = Listener::bind(address, config.socket_mode).await;
-            bound.map_err(|error| format!("cannot listen on {address}: {error}"))
+            let failed = |error| format!("cannot listen on {address}: {error}");
+            bound.map_err(|error| StartError::Address(failed(error)))
         };
         let mut listeners = Vec::with_capacity(config.listen.len());
         for address in &config.listen {
@@ -59,7 +80,29 @@ impl Server {
             // Its caller sees that it has no address.
             Admin::IfFree(address) => bind(address).await.ok(),
         };
+        reloadable.keep_copy(false).map_err(StartError::File)?; // not of a start that fails
         Ok(Self { listeners, admin, reloadable, config: config.clone(), spans: false })
+    }
+
+    /// Reads certificates, tokens and schedules as [`bind`](Self::bind) does, and binds and writes
+    /// nothing; the schedules that would be served. Within a runtime.
+    ///
+    /// # Errors
+    /// When a file is refused, the file of schedules also where a copy would be used instead.
+    pub fn check(config: &Config) -> Result<Arc<Catalog>, StartError> {
+        let reloadable = Reloadable::read(config).map_err(StartError::File)?;
+        if let Some(why) = reloadable.refused_schedules() {
+            let why = format!("{why}; a start would use --last-good-schedules");
+            return Err(StartError::File(why));
+        }
+        reloadable.keep_copy(true).map_err(StartError::File)?;
+        Ok(reloadable.schedules().snapshot())
+    }
+
+    /// The schedules that callers may name.
+    #[must_use]
+    pub fn schedules(&self) -> Arc<Catalog> {
+        self.reloadable.schedules().snapshot()
     }
 
     /// With a span for each request.
@@ -84,19 +127,22 @@ impl Server {
         self.admin.as_ref().map(Listener::address).transpose()
     }
 
-    /// Serves until `shutdown` is ready, then ends within the grace period: health says
-    /// NOT_SERVING, nothing new is accepted, connections without requests close at once, requests
+    /// Serves until `signal` is ready for the first time. Then health says NOT_SERVING, and all is
+    /// served on for the drain delay, which a second signal ends. Then the server ends within the
+    /// grace period: nothing new is accepted, connections without requests close at once, requests
     /// in flight may go on, and what is left at the end is cut.
     ///
     /// # Errors
     /// When a service cannot be built: a bug.
-    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), String> {
+    pub async fn run(self, mut signal: impl AsyncFnMut()) -> Result<(), String> {
+        let addresses = self.addresses().map_err(|error| error.to_string())?;
         let Self { listeners, admin, reloadable, config, spans } = self;
-        let metrics = Arc::new(Metrics::default());
+        let metrics = Arc::new(Metrics::new(&config));
+        reloadable.report_start(&metrics);
         let store = Arc::new(MemoryStore::new(clock::now, config.limits.spread_bytes));
         let schedules = reloadable.schedules();
         let (health, router) =
-            services(Arc::clone(&store), schedules, Arc::clone(&metrics), &config).await?;
+            services(Arc::clone(&store), schedules.clone(), Arc::clone(&metrics), &config).await?;
         let (terminate, terminating) = watch::channel(false);
         let (drain, draining) = watch::channel(false);
         let admission = Admission::new(config.limits.requests, config.limits.bytes_in_flight);
@@ -127,8 +173,13 @@ impl Server {
         let state = Arc::new(AdminState {
             ready: AtomicBool::new(false),
             metrics: Arc::clone(&metrics),
-            connections: connections.clone(),
+            connections: addresses
+                .iter()
+                .map(ToString::to_string)
+                .zip(connections.iter().cloned())
+                .collect(),
             admission,
+            schedules,
             store: Arc::clone(&store),
             hosts,
         });
@@ -157,11 +208,17 @@ impl Server {
         health.set(ServingStatus::Serving).await;
         state.ready.store(true, Ordering::Relaxed);
 
-        shutdown.await;
-        let grace = config.grace_period;
-        tracing::info!(?grace, "stopping");
+        signal().await;
+        let (delay, grace) = (config.drain_delay, config.grace_period);
+        tracing::info!(?delay, ?grace, "stopping");
         state.ready.store(false, Ordering::Relaxed);
         health.set(ServingStatus::NotServing).await;
+        if !delay.is_zero() {
+            tokio::select! {
+                () = tokio::time::sleep(delay) => {}
+                () = signal() => tracing::info!("a second signal ends the drain delay"),
+            }
+        }
         accepting.shutdown().await; // closes the listeners, and removes their sockets
         let _ = drain.send(true); // fails if there is no connection
         store.stop();

@@ -3,6 +3,7 @@
 
 pub mod authority;
 pub mod named;
+pub mod sidecar;
 pub mod spread;
 
 use std::convert::Infallible;
@@ -21,7 +22,7 @@ use prost::Message as _;
 use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
@@ -54,14 +55,14 @@ pub fn config_with(flags: &[&str]) -> Config {
 pub struct Server {
     pub address: ListenAddress,
     pub admin: Option<ListenAddress>,
-    stop: Option<oneshot::Sender<()>>,
+    stop: mpsc::UnboundedSender<()>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Server {
     pub fn start(config: &Config) -> Self {
         let (bound, address) = std::sync::mpsc::channel();
-        let (stop, stopped) = oneshot::channel();
+        let (stop, mut stopped) = mpsc::unbounded_channel();
         let config = config.clone();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -73,24 +74,17 @@ impl Server {
                 let server = offbeat::Server::bind(&config).await.unwrap();
                 let first = server.addresses().unwrap().remove(0);
                 bound.send((first, server.admin_address().unwrap())).unwrap();
-                server
-                    .run(async {
-                        let _ = stopped.await;
-                    })
-                    .await
-                    .unwrap();
+                server.run(async || stopped.recv().await.unwrap_or_default()).await.unwrap();
             });
             runtime.shutdown_background();
         });
         let (address, admin) = address.recv().unwrap();
-        Self { address, admin, stop: Some(stop), thread: Some(thread) }
+        Self { address, admin, stop, thread: Some(thread) }
     }
 
-    /// Tells the server to stop; does not wait.
-    pub fn signal(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
+    /// Tells the server to stop, as often as it is called; does not wait.
+    pub fn signal(&self) {
+        let _ = self.stop.send(());
     }
 
     /// Waits until it has stopped.

@@ -1,167 +1,33 @@
 //! The configuration of `offbeat serve`, checked before anything is bound.
 
 mod address;
+mod args;
 mod limits;
 mod log;
+mod settings;
+mod variables;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::Parser;
 use offbeat_core::limits::Limit;
 
-use crate::limits::{ALLOWED_HOSTS, GRACE_SECONDS, LISTENERS, SOCKET_UIDS};
+use crate::limits::{ALLOWED_HOSTS, LISTENERS, SOCKET_UIDS};
 pub use address::{InvalidAddress, ListenAddress};
+pub use args::{AdminAddress, LogFormat, ServeArgs, SocketMode, within};
 pub use limits::{LimitArgs, Limits};
 pub use log::log_filter;
+pub use settings::{Setting, Source, settings};
+pub use variables::{UnknownVariable, unknown_variables};
 
 /// Where a server listens or a client calls by default; 2328 is free of a registered service.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2328";
 
 /// Where metrics and probes are answered by default.
 pub const DEFAULT_ADMIN_ADDRESS: &str = "127.0.0.1:2329";
-
-/// Flags of `offbeat serve`; each has a variable.
-#[derive(Debug, Clone, Args)]
-pub struct ServeArgs {
-    /// Where to listen: ADDRESS:PORT, or unix:PATH; several, separated by commas
-    #[arg(long, env = "OFFBEAT_LISTEN", default_value = DEFAULT_ADDRESS, value_delimiter = ',', value_name = "ADDRESS")]
-    pub listen: Vec<ListenAddress>,
-
-    /// Where to answer /metrics, /livez and /readyz: ADDRESS:PORT, unix:PATH or off
-    /// [default: 127.0.0.1:2329, if it is free]
-    #[arg(long, env = "OFFBEAT_ADMIN_LISTEN", value_name = "ADDRESS")]
-    pub admin_listen: Option<AdminAddress>,
-
-    /// Let --listen be without TLS on addresses that other machines can reach
-    #[arg(long, env = "OFFBEAT_INSECURE", value_parser = clap::builder::BoolishValueParser::new())]
-    pub insecure: bool,
-
-    /// Let --admin-listen, which has no TLS and no tokens, be an address that other machines can reach
-    #[arg(long, env = "OFFBEAT_ADMIN_INSECURE", value_parser = clap::builder::BoolishValueParser::new())]
-    pub admin_insecure: bool,
-
-    /// The certificate chain (PEM) of the server: all TCP listeners then speak TLS; read again when it changes
-    #[arg(long, env = "OFFBEAT_TLS_CERTIFICATE", value_name = "FILE", requires = "tls_key")]
-    pub tls_certificate: Option<PathBuf>,
-
-    /// The private key (PEM) of the certificate; read again when it changes
-    #[arg(long, env = "OFFBEAT_TLS_KEY", value_name = "FILE", requires = "tls_certificate")]
-    pub tls_key: Option<PathBuf>,
-
-    /// Certificate authorities (PEM), one of which must have signed a client's certificate; read again when they change
-    #[arg(long, env = "OFFBEAT_TLS_CLIENT_CA", value_name = "FILE", requires = "tls_certificate")]
-    pub tls_client_ca: Option<PathBuf>,
-
-    /// Bearer tokens, one a line, one of which every call must carry; read again when it changes
-    #[arg(long, env = "OFFBEAT_TOKEN_FILE", value_name = "FILE")]
-    pub token_file: Option<PathBuf>,
-
-    /// Schedules (TOML) that callers may name; read again when it changes
-    #[arg(long, env = "OFFBEAT_SCHEDULES", value_name = "FILE")]
-    pub schedules: Option<PathBuf>,
-
-    /// Permissions of Unix sockets, in octal
-    #[arg(long, env = "OFFBEAT_SOCKET_MODE", default_value = "0660", value_name = "MODE")]
-    pub socket_mode: SocketMode,
-
-    /// Users who may call over Unix sockets, by UID, separated by commas [default: everybody who can open the socket]
-    #[arg(
-        long,
-        env = "OFFBEAT_SOCKET_UIDS",
-        value_delimiter = ',',
-        value_name = "UID",
-        hide_default_value = true
-    )]
-    pub socket_uids: Vec<u32>,
-
-    /// A host name with a dot that callers on loopback may use; several,
-    /// separated by commas. Others are refused, since a web page may have sent them
-    #[arg(
-        long = "allowed-host",
-        env = "OFFBEAT_ALLOWED_HOST",
-        value_delimiter = ',',
-        value_name = "NAME"
-    )]
-    pub allowed_hosts: Vec<String>,
-
-    /// Answer gRPC reflection, so that grpcurl and the like need no protos
-    #[arg(long, env = "OFFBEAT_REFLECTION", value_parser = clap::builder::BoolishValueParser::new())]
-    pub reflection: bool,
-
-    /// How long requests in flight may go on after SIGTERM or SIGINT, in seconds
-    #[arg(long, env = "OFFBEAT_GRACE_PERIOD", default_value_t = 10, value_name = "SECONDS", allow_negative_numbers = true, value_parser = within(GRACE_SECONDS))]
-    pub grace_period: i64,
-
-    /// The limits that a deployment may choose.
-    #[command(flatten)]
-    pub limits: LimitArgs,
-
-    /// How to write logs, on standard error
-    #[arg(long, env = "OFFBEAT_LOG_FORMAT", default_value = "text", value_name = "FORMAT")]
-    pub log_format: LogFormat,
-
-    /// What to log: off, error, warn, info or debug, or a filter such as info,offbeat::request=debug
-    #[arg(long, env = "OFFBEAT_LOG", default_value = "info", value_name = "FILTER")]
-    pub log: String,
-
-    /// Export a span for each request to this collector, by OTLP over HTTP: http(s)://HOST:PORT.
-    /// The OTEL_EXPORTER_OTLP_* variables are heeded, too, and suffice
-    #[arg(long, env = "OFFBEAT_OTLP_ENDPOINT", value_name = "URL")]
-    pub otlp_endpoint: Option<String>,
-}
-
-/// Reads a whole number within a limit; the refusal names range and unit.
-pub fn within(
-    limit: Limit,
-) -> impl Fn(&str) -> Result<i64, String> + Clone + Send + Sync + 'static {
-    move |text| {
-        let number = text.parse().ok().filter(|number: &i64| limit.allows((*number).into()));
-        number.ok_or_else(|| format!("must be a whole number, {limit}"))
-    }
-}
-
-/// How logs are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// One line for people
-    Text,
-    /// One JSON object a line
-    Json,
-}
-
-/// Where metrics and probes are answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AdminAddress {
-    /// Nowhere.
-    Off,
-    /// There.
-    At(ListenAddress),
-}
-
-impl FromStr for AdminAddress {
-    type Err = InvalidAddress;
-
-    fn from_str(text: &str) -> Result<Self, InvalidAddress> {
-        if text == "off" { Ok(Self::Off) } else { text.parse().map(Self::At) }
-    }
-}
-
-/// Permissions of a Unix socket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SocketMode(pub u32);
-
-impl FromStr for SocketMode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
-        mode.map(Self).ok_or_else(|| "must be permissions in octal, 0 to 0777".to_owned())
-    }
-}
 
 /// A checked configuration.
 #[derive(Debug, Clone)]
@@ -175,7 +41,7 @@ pub struct Config {
     /// The bearer tokens, if calls must carry one.
     pub token_file: Option<PathBuf>,
     /// The file of schedules that callers may name, if there is one.
-    pub schedules: Option<PathBuf>,
+    pub schedules: Option<ScheduleFiles>,
     /// Permissions of Unix sockets.
     pub socket_mode: SocketMode,
     /// Who may call over Unix sockets; nobody named is everybody.
@@ -184,7 +50,9 @@ pub struct Config {
     pub allowed_hosts: Vec<String>,
     /// Whether gRPC reflection is answered.
     pub reflection: bool,
-    /// How long requests in flight may go on after the signal to stop.
+    /// How long everything is served on after the signal to stop.
+    pub drain_delay: Duration,
+    /// How long requests in flight may go on after that.
     pub grace_period: Duration,
     /// Limits.
     pub limits: Limits,
@@ -210,6 +78,15 @@ pub struct TlsFiles {
     pub key: PathBuf,
     /// Who must have signed the clients' certificates, if they must have some.
     pub client_ca: Option<PathBuf>,
+}
+
+/// The files of schedules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScheduleFiles {
+    /// The file that is read again when it changes.
+    pub path: PathBuf,
+    /// A copy of the last content that was accepted, if one is kept.
+    pub last_good: Option<PathBuf>,
 }
 
 #[derive(Debug, Parser)]
@@ -238,7 +115,7 @@ impl Config {
     ///
     /// # Errors
     /// When an address can be reached by other machines without TLS and without `--insecure` or
-    /// `--admin-insecure`, or there are too many.
+    /// `--admin-insecure`, there are too many, or a file would be its own copy.
     pub fn try_new(args: &ServeArgs) -> Result<Self, InvalidConfig> {
         within_limit("--listen", args.listen.len(), LISTENERS)?;
         within_limit("--socket-uids", args.socket_uids.len(), SOCKET_UIDS)?;
@@ -273,16 +150,29 @@ impl Config {
                 Err(_) => Admin::Off, // it parses
             },
         };
+        let schedules = args.schedules.clone().map(|path| {
+            let last_good = args.last_good_schedules.clone();
+            ScheduleFiles { path, last_good }
+        });
+        if let Some(ScheduleFiles { path, last_good: Some(copy) }) = &schedules
+            && path == copy
+        {
+            return Err(InvalidConfig(format!(
+                "--last-good-schedules: {} is refused: must be another file than --schedules",
+                copy.display()
+            )));
+        }
         Ok(Self {
             listen: args.listen.clone(),
             admin,
             tls,
             token_file: args.token_file.clone(),
-            schedules: args.schedules.clone(),
+            schedules,
             socket_mode: args.socket_mode,
             socket_uids: args.socket_uids.clone(),
             allowed_hosts: args.allowed_hosts.clone(),
             reflection: args.reflection,
+            drain_delay: Duration::from_secs(args.drain_delay.unsigned_abs()),
             grace_period: Duration::from_secs(args.grace_period.unsigned_abs()),
             limits: Limits::try_new(&args.limits).map_err(InvalidConfig)?,
         })
@@ -346,8 +236,12 @@ mod tests {
             ["--socket-uids", "root"],
             ["--max-requests", "0"],
             ["--unary-timeout", "-1"],
+            ["--drain-delay", "3601"],
+            ["--last-good-schedules", "copy.toml"],
         ] {
             assert!(refusal(&flags).contains(flags[0]), "{flags:?}");
         }
+        let copy = ["--schedules", "s.toml", "--last-good-schedules", "s.toml"];
+        assert!(refusal(&copy).contains("--last-good-schedules: s.toml is refused"));
     }
 }

@@ -9,15 +9,12 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use super::encode;
+use super::{OTHER, encode};
 use crate::limits::LATENESS_SERIES;
 
 /// Upper bounds of the histogram, in seconds.
 const LATENESSES: [f64; 12] =
     [0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 43_200.0, 86_400.0];
-
-/// What schedule and kind are called of those that have no series of their own.
-const OTHER: &str = "other";
 
 /// The histograms of schedules and kinds.
 #[derive(Debug)]

@@ -2,29 +2,37 @@
 //! OpenMetrics text format that Prometheus reads.
 //!
 //! Labels take few values, whatever callers send: methods that exist, codes and reasons of the
-//! contract, and of the schedules and kinds that callers name the first hundred.
+//! contract, and a hundred at most of the schedules, kinds and spreads that callers name.
 
 mod lateness;
+mod limits;
 mod process;
 mod record;
+mod reloads;
+mod series;
 mod snapshot;
+mod spreads;
 
 use std::fmt;
 use std::time::Duration;
 
+use offbeat_core::Moment;
 use offbeat_proto::ErrorReason;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tonic::Code;
 
+use crate::clock;
+use crate::config::Config;
 use crate::layers::method::Method;
 use lateness::Lateness;
 pub use record::Record;
+use reloads::Reloads;
+pub use reloads::{CERTIFICATES, RELOADED, SCHEDULES, TOKENS};
 pub use snapshot::Snapshot;
 
 /// The content type of [`Metrics::render`].
@@ -36,14 +44,8 @@ const REASON_PREFIX: &str = "ERROR_REASON_";
 /// What every name of ours begins with.
 const PREFIX: &str = "offbeat";
 
-/// What is read again.
-pub const RELOADED: [&str; 3] = [CERTIFICATES, TOKENS, SCHEDULES];
-/// Of TLS.
-pub const CERTIFICATES: &str = "certificates";
-/// Of callers.
-pub const TOKENS: &str = "tokens";
-/// Of those that callers name.
-pub const SCHEDULES: &str = "schedules";
+/// What names are called that have no series of their own.
+const OTHER: &str = "other";
 
 /// Upper bounds of the latency histogram, in seconds.
 const LATENCIES: [f64; 12] =
@@ -58,9 +60,9 @@ pub struct Metrics {
     refusals: Family<ReasonLabel, Counter>,
     connections: Counter,
     panics: Counter,
-    reloads: Family<ReloadLabels, Counter>,
-    stale: Family<[(&'static str, &'static str); 1], Gauge>,
+    reloads: Reloads,
     lateness: Lateness,
+    start: Moment,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -74,12 +76,6 @@ struct MethodLabel(&'static str);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct ReasonLabel(String);
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct ReloadLabels {
-    what: &'static str,
-    result: &'static str,
-}
 
 fn encode(encoder: &mut LabelSetEncoder<'_>, labels: &[(&str, &str)]) -> fmt::Result {
     use prometheus_client::encoding::EncodeLabel as _;
@@ -104,12 +100,6 @@ impl EncodeLabelSet for ReasonLabel {
     }
 }
 
-impl EncodeLabelSet for ReloadLabels {
-    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
-        encode(encoder, &[("what", self.what), ("result", self.result)])
-    }
-}
-
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix(PREFIX);
@@ -123,14 +113,6 @@ impl Default for Metrics {
             let reason = reason.as_str_name().trim_start_matches(REASON_PREFIX).to_owned();
             drop(refusals.get_or_create(&ReasonLabel(reason)));
         }
-        let reloads: Family<ReloadLabels, Counter> = Family::default();
-        let stale: Family<[(&'static str, &'static str); 1], Gauge> = Family::default();
-        for what in RELOADED {
-            for result in ["ok", "refused"] {
-                drop(reloads.get_or_create(&ReloadLabels { what, result }));
-            }
-            drop(stale.get_or_create(&[("what", what)]));
-        }
         registry.register("requests", "Requests ended, by method and code", requests.clone());
         let help = "Time from the head of a request to the end of its answer, of unary methods";
         registry.register("request_duration_seconds", help, durations.clone());
@@ -141,12 +123,9 @@ impl Default for Metrics {
             "Refusals sent, by their documented reason",
             refusals.clone(),
         );
-        let help = "Files of certificates, tokens and schedules read again after a change";
-        registry.register("reloads", help, reloads.clone());
-        let help =
-            "Whether such files have changed and were refused: 1 until they are mended, or 0";
-        registry.register("reload_stale", help, stale.clone());
+        let reloads = Reloads::new(&mut registry);
         let lateness = Lateness::new(&mut registry);
+        let start = clock::now();
         Self {
             registry,
             requests,
@@ -155,13 +134,21 @@ impl Default for Metrics {
             connections,
             panics,
             reloads,
-            stale,
             lateness,
+            start,
         }
     }
 }
 
 impl Metrics {
+    /// Metrics that name the limits of a server, too.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let mut metrics = Self::default();
+        limits::register(&mut metrics.registry, config);
+        metrics
+    }
+
     /// A connection was accepted.
     pub fn connected(&self) {
         self.connections.inc();
@@ -172,11 +159,14 @@ impl Metrics {
         self.panics.inc();
     }
 
-    /// A file was read again.
-    pub fn reloaded(&self, what: &'static str, well: bool) {
-        let result = if well { "ok" } else { "refused" };
-        self.reloads.get_or_create(&ReloadLabels { what, result }).inc();
-        self.stale.get_or_create(&[("what", what)]).set(i64::from(!well));
+    /// Files were read at the start: when they were accepted, or not at all.
+    pub fn loaded(&self, what: &'static str, accepted: Option<Moment>) {
+        self.reloads.record(what, false, accepted);
+    }
+
+    /// Files were read again: when they were accepted, or not at all.
+    pub fn reloaded(&self, what: &'static str, accepted: Option<Moment>) {
+        self.reloads.record(what, true, accepted);
     }
 
     /// Runs started so late; whether their schedule and kind have a series of their own.
@@ -201,11 +191,11 @@ impl Metrics {
     ///
     /// # Errors
     /// Never: a `String` takes everything.
-    pub fn render(&self, snapshot: &Snapshot) -> Result<String, fmt::Error> {
+    pub fn render(&self, snapshot: Snapshot) -> Result<String, fmt::Error> {
         let mut text = String::with_capacity(16 << 10);
         encode_registry(&mut text, &self.registry)?;
         encode_registry(&mut text, &snapshot.registry())?;
-        encode_registry(&mut text, &process::registry())?;
+        encode_registry(&mut text, &process::registry(self.start))?;
         encode_eof(&mut text)?;
         Ok(text)
     }

@@ -1,62 +1,72 @@
 //! What a server holds at a moment, as gauges.
 
+use std::sync::Arc;
+
+use offbeat_core::Catalog;
 use prometheus_client::encoding::EncodeGaugeValue;
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use super::PREFIX;
-use crate::spreads::Totals;
+use super::series::{Gauges, Infos};
+use super::{PREFIX, process, spreads};
+use crate::limits::SCHEDULE_SERIES;
+use crate::spreads::SpreadFigures;
 
 /// What a server holds at a moment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Default)]
 pub struct Snapshot {
-    /// Whether it takes requests.
+    /// Whether it takes requests: as `/readyz` says.
     pub ready: bool,
-    /// Open connections.
-    pub connections: usize,
+    /// Open connections of each listener.
+    pub connections: Vec<(String, usize)>,
     /// Requests in flight.
     pub requests: usize,
     /// Bytes of larger messages in flight.
     pub message_bytes: usize,
-    /// What all named spreads hold.
-    pub spreads: Totals,
+    /// The schedules that callers may name.
+    pub schedules: Arc<Catalog>,
+    /// What each named spread holds.
+    pub spreads: Vec<SpreadFigures>,
 }
 
 impl Snapshot {
-    pub(super) fn registry(&self) -> Registry {
+    pub(super) fn registry(self) -> Registry {
         let mut registry = Registry::with_prefix(PREFIX);
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "The version of the server", build);
-        let Self { ready, connections, requests, message_bytes, spreads } = *self;
+        let Self { ready, connections, requests, message_bytes, schedules, spreads } = self;
         let mut gauge = |name: &str, help: &str, value: u64| set(&mut registry, name, help, value);
         gauge("ready", "Whether the server takes requests: 1 or 0", u64::from(ready));
-        gauge("connections", "Open connections", connections as u64);
-        gauge("requests_in_flight", "Requests under way, streams included", requests as u64);
-        let help = "Bytes of larger messages under way";
+        gauge("requests_in_flight", "Requests in flight, streams included", requests as u64);
+        let help = "Bytes of larger messages in flight";
         gauge("message_bytes_in_flight", help, message_bytes as u64);
-        gauge("spreads", "Named spreads that are not discarded", spreads.spreads);
-        gauge("spread_groups", "Groups that are not settled", spreads.groups);
-        gauge("spread_consumers", "Consumers that hold jobs", spreads.consumers);
-        gauge("spread_bytes", "Bytes of the jobs of all named spreads", spreads.bytes);
-        #[expect(clippy::cast_precision_loss, reason = "an age in milliseconds is below 2^53")]
-        let oldest = spreads.oldest_millis as f64 / 1e3;
-        let help = "Age of the oldest group that is not settled, in seconds";
-        set(&mut registry, "spread_oldest_group_age_seconds", help, oldest);
-        let jobs: Family<[(&str, &str); 1], Gauge> = Family::default();
-        for (state, count) in [
-            ("ready", spreads.ready_jobs),
-            ("leased", spreads.leased_jobs),
-            ("settled", spreads.settled_jobs),
-            ("dead", spreads.dead_letters),
-        ] {
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
-            jobs.get_or_create(&[("state", state)]).set(count);
+        gauge("schedules", "Schedules that callers may name", schedules.len() as u64);
+        if let Some(bytes) = process::memory_limit_bytes() {
+            gauge("memory_limit_bytes", "Memory that the server's control group allows", bytes);
         }
-        registry.register("spread_jobs", "Jobs of named spreads, by state", jobs);
+        let connections = connections.into_iter();
+        let connections =
+            connections.map(|(listener, open)| ([("listener", listener)], open as u64));
+        let help = "Open connections of each listener";
+        registry.register("connections", help, Gauges(connections.collect()));
+        let help = "What each schedule means: its fingerprint; of the first ones";
+        registry.register("schedule", help, infos(&schedules));
+        spreads::register(&mut registry, spreads);
         registry
     }
+}
+
+fn infos(schedules: &Catalog) -> Infos<3> {
+    let shown = schedules.iter().take(SCHEDULE_SERIES.max_size());
+    let labels = shown.map(|(name, schedule)| {
+        [
+            ("name", name.name().to_owned()),
+            ("version", name.version().to_string()),
+            ("fingerprint", schedule.fingerprint()),
+        ]
+    });
+    Infos(labels.collect())
 }
 
 pub(super) fn set<N>(registry: &mut Registry, name: &str, help: &str, value: N)

@@ -1,5 +1,5 @@
 //! The admin port: `/metrics` for Prometheus, `/healthz`, `/livez` and `/readyz` for probes. It
-//! tells nothing of callers or jobs, and its connections are not those of the services.
+//! tells nothing of callers or jobs but the names of their schedules and spreads, and its connections are not those of the services.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,7 @@ use http::{HeaderValue, StatusCode, header};
 use super::connection::Connections;
 use crate::layers::{Admission, AllowedHosts, Peer};
 use crate::metrics::{self, Metrics, Snapshot};
+use crate::schedules::Loaded;
 use crate::spreads::MemoryStore;
 
 /// What the admin port sees of a server.
@@ -21,8 +22,10 @@ use crate::spreads::MemoryStore;
 pub(crate) struct AdminState {
     pub(crate) ready: AtomicBool,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) connections: Vec<Arc<Connections>>,
+    /// Those of each listener, under its address.
+    pub(crate) connections: Vec<(String, Arc<Connections>)>,
     pub(crate) admission: Admission,
+    pub(crate) schedules: Loaded,
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) hosts: AllowedHosts,
 }
@@ -63,7 +66,7 @@ fn check(state: &AdminState, request: &Request) -> Result<(), (StatusCode, &'sta
 }
 
 async fn render(State(state): State<Arc<AdminState>>) -> Response {
-    match state.metrics.render(&state.snapshot()) {
+    match state.metrics.render(state.snapshot()) {
         Ok(text) => ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], text).into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
     }
@@ -78,12 +81,14 @@ async fn readiness(State(state): State<Arc<AdminState>>) -> (StatusCode, &'stati
 
 impl AdminState {
     fn snapshot(&self) -> Snapshot {
+        let connections = self.connections.iter();
         Snapshot {
             ready: self.ready.load(Ordering::Relaxed),
-            connections: self.connections.iter().map(|listener| listener.count()).sum(),
+            connections: connections.map(|(at, open)| (at.clone(), open.count())).collect(),
             requests: self.admission.requests(),
             message_bytes: self.admission.bytes(),
-            spreads: self.store.totals(),
+            schedules: self.schedules.snapshot(),
+            spreads: self.store.figures(),
         }
     }
 }

@@ -28,11 +28,27 @@ pub(crate) struct Watched {
     seen: Option<Vec<Vec<u8>>>,
 }
 
+/// What reading files again has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Polled {
+    /// What they held before.
+    Same,
+    /// Something else, which may not be all of it yet.
+    Settling,
+    /// Something else.
+    Changed,
+}
+
 impl Watched {
     /// Reads files for the first time, each within a limit.
     pub(crate) fn read(limit: Limit, paths: Vec<PathBuf>) -> Result<Self, String> {
         let held = read_all(limit, &paths)?;
         Ok(Self { paths, limit, held, seen: None })
+    }
+
+    /// Files that could not be read: whatever they will hold is a change.
+    pub(super) const fn unread(limit: Limit, paths: Vec<PathBuf>) -> Self {
+        Self { paths, limit, held: Vec::new(), seen: None }
     }
 
     /// What they held when last read, in the order of their paths.
@@ -45,25 +61,25 @@ impl Watched {
         self.held.first().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Reads them again; whether anything differs. A file that is being rewritten in place may hold
+    /// Reads them again. A file that is being rewritten in place may hold
     /// half of what it will, so a change counts once the files have held still: for a moment if
     /// each ends with a line, or else from one poll to the next.
-    pub(super) async fn poll(&mut self) -> Result<bool, String> {
+    pub(super) async fn poll(&mut self) -> Result<Polled, String> {
         let now = self.read_again().await?;
         if now == self.held {
-            return Ok(false);
+            return Ok(Polled::Same);
         }
         let is_whole = now.iter().all(|content| content.ends_with(b"\n"));
         if is_whole {
             tokio::time::sleep(SETTLING_TIME).await;
             if self.read_again().await? != now {
-                return Ok(false);
+                return Ok(Polled::Settling);
             }
         } else if self.seen.replace(now.clone()).is_none_or(|seen| seen != now) {
-            return Ok(false);
+            return Ok(Polled::Settling);
         }
         (self.held, self.seen) = (now, None);
-        Ok(true)
+        Ok(Polled::Changed)
     }
 
     /// On a thread that may wait for a slow volume.

@@ -1,22 +1,25 @@
 //! Certificates, tokens and schedules, replaced under a running server: all of a file or nothing.
 
 pub(crate) mod files;
+mod last_good;
 mod schedules;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use offbeat_core::Moment;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::clock;
 use crate::config::{Config, TlsFiles};
 use crate::layers::{Credentials, Tokens};
 use crate::limits::SECRET_FILE_BYTES;
 use crate::metrics::{CERTIFICATES, Metrics, SCHEDULES, TOKENS};
 use crate::net::tls::Tls;
 use crate::schedules::Loaded;
-use files::Watched;
-use schedules::ScheduleFile;
+use files::{Polled, Watched};
+use schedules::{Found, ScheduleFile};
 
 /// How often files are read again.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
@@ -27,6 +30,10 @@ pub(crate) struct Reloadable {
     tls: Option<Source<Tls>>,
     tokens: Option<Source<Credentials>>,
     schedules: Option<Source<ScheduleFile>>,
+    /// Why the file of schedules is refused, where a copy of an older one is used.
+    refused_schedules: Option<String>,
+    /// When all of it was read.
+    time: Moment,
     hangup: Signal,
     /// The files of secrets, by their flags.
     secrets: Vec<(&'static str, PathBuf)>,
@@ -37,13 +44,22 @@ pub(crate) struct Reloadable {
 struct Source<T> {
     watched: Watched,
     made: T,
-    /// Whether their present content cannot be used; that is reported once.
-    is_refused: bool,
+    state: SourceState,
+}
+
+/// Whether what the files hold now is in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SourceState {
+    Accepted,
+    /// It cannot be used; that is reported once.
+    Refused,
+    /// They cannot be read; that is reported once, too.
+    Unreadable,
 }
 
 impl<T> Source<T> {
     const fn new(watched: Watched, made: T) -> Self {
-        Self { watched, made, is_refused: false }
+        Self { watched, made, state: SourceState::Accepted }
     }
 
     /// Reads the files again; whether a change was taken over. `asked` tries again what was refused.
@@ -52,16 +68,26 @@ impl<T> Source<T> {
         asked: bool,
         replace: impl AsyncFnOnce(&mut T, &Watched) -> Result<(), String>,
     ) -> Result<bool, String> {
-        let result = match self.watched.poll().await {
-            Ok(differs) if differs || (asked && self.is_refused) => {
-                replace(&mut self.made, &self.watched).await.map(|()| true)
+        let polled = match self.watched.poll().await {
+            Ok(polled) => polled,
+            Err(_) if self.state == SourceState::Unreadable && !asked => return Ok(false),
+            Err(why) => {
+                self.state = SourceState::Unreadable;
+                return Err(why);
             }
-            Ok(_) => return Ok(false),
-            Err(_) if self.is_refused && !asked => return Ok(false),
-            Err(why) => Err(why),
         };
-        self.is_refused = result.is_err();
-        result
+        let is_tried = match (polled, self.state) {
+            (Polled::Settling, _) => false,
+            (Polled::Changed, _) | (Polled::Same, SourceState::Unreadable) => true,
+            (Polled::Same, SourceState::Refused) => asked,
+            (Polled::Same, SourceState::Accepted) => false,
+        };
+        if !is_tried {
+            return Ok(false);
+        }
+        let replaced = replace(&mut self.made, &self.watched).await;
+        self.state = if replaced.is_ok() { SourceState::Accepted } else { SourceState::Refused };
+        replaced.map(|()| true)
     }
 }
 
@@ -82,13 +108,55 @@ impl Reloadable {
             }
             None => None,
         };
-        let schedules = config.schedules.as_deref().map(ScheduleFile::read).transpose();
-        let schedules = schedules.map_err(|why| format!("--schedules: {why}"))?;
-        let schedules = schedules.map(|(watched, file)| Source::new(watched, file));
+        let found = config.schedules.as_ref().map(ScheduleFile::read).transpose()?;
+        let (schedules, refused_schedules) = match found {
+            Some(Found { watched, file, refused }) => {
+                let is_refused = refused.is_some();
+                let state = if is_refused { SourceState::Refused } else { SourceState::Accepted };
+                (Some(Source { watched, made: file, state }), refused)
+            }
+            None => (None, None),
+        };
         let key = config.tls.as_ref().map(|files| ("--tls-key", files.key.clone()));
         let token_file = config.token_file.clone().map(|path| ("--token-file", path));
         let secrets = key.into_iter().chain(token_file).collect();
-        Ok(Self { tls, tokens, schedules, hangup, secrets })
+        let time = clock::now();
+        Ok(Self { tls, tokens, schedules, refused_schedules, time, hangup, secrets })
+    }
+
+    /// Why the file of schedules is refused, where a copy of an older one is used.
+    pub(crate) fn refused_schedules(&self) -> Option<&str> {
+        self.refused_schedules.as_deref()
+    }
+
+    /// Keeps a copy of the schedules, if it was asked for; or only looks whether that will do.
+    pub(crate) fn keep_copy(&self, is_trial: bool) -> Result<(), String> {
+        let Some(Source { watched, made, .. }) = &self.schedules else { return Ok(()) };
+        let (Some(last_good), None) = (made.last_good(), &self.refused_schedules) else {
+            return Ok(());
+        };
+        let kept = match is_trial {
+            true => last_good.check_writable(),
+            false => last_good.write(watched.first()),
+        };
+        kept.map_err(|why| format!("--last-good-schedules: {why}"))
+    }
+
+    /// Says in metrics and log what the start has found.
+    pub(crate) fn report_start(&self, metrics: &Metrics) {
+        let is_refused = self.refused_schedules.is_some();
+        for (what, is_there, is_accepted) in [
+            (CERTIFICATES, self.tls.is_some(), true),
+            (TOKENS, self.tokens.is_some(), true),
+            (SCHEDULES, self.schedules.is_some(), !is_refused),
+        ] {
+            if is_there {
+                metrics.loaded(what, is_accepted.then_some(self.time));
+            }
+        }
+        if let Some(why) = &self.refused_schedules {
+            tracing::error!(what = SCHEDULES, why, "refused: the last good ones are used");
+        }
     }
 
     /// The schedules that callers may name; without a file there are none.
@@ -149,12 +217,12 @@ fn report(metrics: &Metrics, what: &'static str, replaced: Result<bool, String>)
     match replaced {
         Ok(false) => {}
         Ok(true) => {
-            metrics.reloaded(what, true);
+            metrics.reloaded(what, Some(clock::now()));
             tracing::info!(what, "read again");
         }
         Err(why) => {
-            metrics.reloaded(what, false);
-            tracing::error!(what, why, "refused: those of before stay");
+            metrics.reloaded(what, None);
+            tracing::error!(what, why, "reload refused: the previous ones stay in use");
         }
     }
 }

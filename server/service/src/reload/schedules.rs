@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use offbeat_core::{Catalog, Meanings};
-
-use super::files::Watched;
-use crate::limits::SCHEDULE_FILE_BYTES;
 use offbeat_text::schedules::parse;
 
+use super::files::Watched;
+use super::last_good::LastGood;
+use crate::config::ScheduleFiles;
+use crate::limits::SCHEDULE_FILE_BYTES;
 use crate::schedules::Loaded;
 
 /// The log names so many of the versions that were removed.
@@ -17,18 +18,58 @@ const SHOWN: usize = 8;
 #[derive(Debug)]
 pub(super) struct ScheduleFile {
     path: PathBuf,
+    last_good: Option<LastGood>,
     meanings: Meanings,
     loaded: Loaded,
 }
 
+/// What a start has found.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) watched: Watched,
+    pub(super) file: ScheduleFile,
+    /// Why the file is refused, where the last good copy is used instead.
+    pub(super) refused: Option<String>,
+}
+
 impl ScheduleFile {
-    /// Reads the file for the first time.
-    pub(super) fn read(path: &Path) -> Result<(Watched, Self), String> {
-        let watched = Watched::read(SCHEDULE_FILE_BYTES, vec![path.to_owned()])?;
-        let catalog = catalog(path, watched.first())?;
+    /// Reads the file for the first time; if it is refused, the copy that was kept of the last good
+    /// one. A copy also says what versions meant before this start.
+    pub(super) fn read(files: &ScheduleFiles) -> Result<Found, String> {
+        let path = &files.path;
+        let last_good = files.last_good.as_deref().map(LastGood::try_new).transpose();
+        let last_good = last_good.map_err(|why| format!("--last-good-schedules: {why}"))?;
+        let copied = last_good.as_ref().and_then(|copy| {
+            let contents = copy.read()?;
+            Some(contents.and_then(|contents| catalog(copy.path(), &contents)))
+        });
         let mut meanings = Meanings::default();
-        meanings.learn(&catalog).map_err(|refused| format!("{}: {refused}", path.display()))?;
-        Ok((watched, Self { path: path.to_owned(), meanings, loaded: Loaded::new(catalog) }))
+        if let Some(Ok(copied)) = &copied {
+            learn(&mut meanings, path, copied)?;
+        }
+        let (watched, read) = match Watched::read(SCHEDULE_FILE_BYTES, vec![path.clone()]) {
+            Ok(watched) => {
+                let read = catalog(path, watched.first());
+                let read = read.and_then(|read| learn(&mut meanings, path, &read).map(|()| read));
+                (watched, read)
+            }
+            Err(why) => (Watched::unread(SCHEDULE_FILE_BYTES, vec![path.clone()]), Err(why)),
+        };
+        let (catalog, refused) = match (read, copied) {
+            (Ok(catalog), _) => (catalog, None),
+            (Err(why), Some(Ok(catalog))) => (catalog, Some(format!("--schedules: {why}"))),
+            (Err(why), Some(Err(copy))) => {
+                return Err(format!("--schedules: {why}; --last-good-schedules: {copy}"));
+            }
+            (Err(why), None) => return Err(format!("--schedules: {why}; {}", way_out(path))),
+        };
+        let (path, loaded) = (path.clone(), Loaded::new(catalog));
+        Ok(Found { watched, file: Self { path, last_good, meanings, loaded }, refused })
+    }
+
+    /// Where the copy of the last good file is, if one is kept.
+    pub(super) const fn last_good(&self) -> Option<&LastGood> {
+        self.last_good.as_ref()
     }
 
     /// The schedules, as they are and as they will be.
@@ -41,8 +82,8 @@ impl ScheduleFile {
         let (path, contents) = (self.path.clone(), watched.first().to_vec());
         let read = tokio::task::spawn_blocking(move || catalog(&path, &contents)).await;
         let catalog = read.map_err(|error| error.to_string())??;
-        let learned = self.meanings.learn(&catalog);
-        learned.map_err(|refused| format!("{}: schedule {refused}", self.path.display()))?;
+        learn(&mut self.meanings, &self.path, &catalog)?;
+        self.keep_copy(watched.first().to_vec()).await;
         let before = self.loaded.exchange(catalog);
         let now = self.loaded.snapshot();
         let gone = before.iter().map(|(name, _)| name).filter(|name| now.get(name).is_err());
@@ -53,6 +94,28 @@ impl ScheduleFile {
         }
         Ok(())
     }
+
+    /// Keeps what was accepted. The server goes on without a copy; only its next start has an older one.
+    async fn keep_copy(&self, contents: Vec<u8>) {
+        let Some(last_good) = self.last_good.clone() else { return };
+        let written = tokio::task::spawn_blocking(move || last_good.write(&contents)).await;
+        if let Err(why) = written.unwrap_or_else(|error| Err(error.to_string())) {
+            tracing::error!(why, "the copy of the last good schedules is out of date");
+        }
+    }
+}
+
+fn learn(meanings: &mut Meanings, path: &Path, catalog: &Catalog) -> Result<(), String> {
+    let learned = meanings.learn(catalog);
+    learned.map_err(|refused| format!("{}: schedule {refused}", path.display()))
+}
+
+fn way_out(path: &Path) -> String {
+    let path = path.display();
+    format!(
+        "mend the file, until `offbeat schedules check {path}` accepts it, or give \
+         --last-good-schedules FILE a copy of one that was accepted"
+    )
 }
 
 fn catalog(path: &Path, contents: &[u8]) -> Result<Catalog, String> {

@@ -91,27 +91,45 @@ pub struct DeadLetterPage {
     pub has_more: bool,
 }
 
-/// What all spreads hold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Spreads that are not discarded.
-    pub spreads: u64,
+/// What a spread holds, in figures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SpreadFigures {
+    /// Its name.
+    pub name: String,
+    /// The life of the spread: one that was opened later has a larger number.
+    pub epoch: u64,
+    /// Whether it has ended, and has no dead letters.
+    pub is_spent: bool,
     /// Committed groups that are not settled.
     pub groups: u64,
     /// Jobs that may be leased, again too.
     pub ready_jobs: u64,
     /// Jobs that are leased.
     pub leased_jobs: u64,
-    /// Jobs settled in the spreads that are held.
+    /// Jobs settled since it was opened.
     pub settled_jobs: u64,
     /// Dead letters.
     pub dead_letters: u64,
     /// Consumers that hold jobs.
     pub consumers: u64,
-    /// Bytes of the jobs.
+    /// Bytes that it takes.
     pub bytes: u64,
     /// Age of the oldest group that is not settled, in milliseconds.
     pub oldest_millis: u64,
+}
+
+impl SpreadFigures {
+    /// Adds those of another spread; the age is that of the older group.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.groups += other.groups;
+        self.ready_jobs += other.ready_jobs;
+        self.leased_jobs += other.leased_jobs;
+        self.settled_jobs += other.settled_jobs;
+        self.dead_letters += other.dead_letters;
+        self.consumers += other.consumers;
+        self.bytes += other.bytes;
+        self.oldest_millis = self.oldest_millis.max(other.oldest_millis);
+    }
 }
 
 /// How a spread ends.

@@ -7,7 +7,7 @@ use offbeat_core::{Reason, Rejection};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::spreads::Description;
+use crate::spreads::{Description, SpreadFigures};
 
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -34,6 +34,24 @@ impl Entry {
             state: self.machine.state(),
             counts: self.machine.counts(),
             certificate: self.machine.certificate(),
+        }
+    }
+
+    pub(super) fn figures(&self, name: &str) -> SpreadFigures {
+        let counts = self.machine.counts();
+        let age = self.machine.oldest().map(|since| self.now().saturating_sub(since));
+        SpreadFigures {
+            name: name.to_owned(),
+            epoch: self.epoch,
+            is_spent: self.machine.is_spent(),
+            groups: counts.groups,
+            ready_jobs: counts.ready_jobs + counts.returned_jobs,
+            leased_jobs: counts.leased_jobs,
+            settled_jobs: counts.settled_jobs,
+            dead_letters: counts.dead_letters,
+            consumers: counts.consumers,
+            bytes: self.machine.memory(),
+            oldest_millis: age.unwrap_or(0),
         }
     }
 

@@ -20,7 +20,8 @@ use tokio::time::Instant;
 use self::entry::{Entry, check_same};
 use self::spreads::{Spreads, unknown};
 use super::{
-    CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadStore, Totals,
+    CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadFigures,
+    SpreadStore,
 };
 use crate::limits::NAMED_SPREADS;
 
@@ -58,24 +59,16 @@ impl MemoryStore {
         self.stopped.send_replace(true);
     }
 
-    /// What all spreads hold.
+    /// Bytes of all spreads, as they are counted against the limit.
     #[must_use]
-    pub fn totals(&self) -> Totals {
-        let spreads = self.lock();
-        let mut totals = Totals { bytes: spreads.bytes, ..Totals::default() };
-        for entry in spreads.by_name.values() {
-            let counts = entry.machine.counts();
-            totals.spreads += 1;
-            totals.groups += counts.groups;
-            totals.ready_jobs += counts.ready_jobs + counts.returned_jobs;
-            totals.leased_jobs += counts.leased_jobs;
-            totals.settled_jobs += counts.settled_jobs;
-            totals.dead_letters += counts.dead_letters;
-            totals.consumers += counts.consumers;
-            let age = entry.machine.oldest().map(|since| entry.now().saturating_sub(since));
-            totals.oldest_millis = totals.oldest_millis.max(age.unwrap_or(0));
-        }
-        totals
+    pub fn byte_count(&self) -> u64 {
+        self.lock().bytes
+    }
+
+    /// What each spread holds, in the order of their names.
+    #[must_use]
+    pub fn figures(&self) -> Vec<SpreadFigures> {
+        self.lock().by_name.iter().map(|(name, entry)| entry.figures(name)).collect()
     }
 
     /// Clears away what has run out of time, for as long as the server runs.

@@ -1,0 +1,42 @@
+//! Metrics of a moment that have several series: encoded once, and dropped.
+
+use std::fmt;
+
+use prometheus_client::encoding::{EncodeGaugeValue, EncodeMetric, MetricEncoder};
+use prometheus_client::metrics::MetricType;
+
+/// The labels of a series.
+pub(super) type Labels<const N: usize> = [(&'static str, String); N];
+
+/// A gauge with a series for each set of labels.
+#[derive(Debug)]
+pub(super) struct Gauges<const N: usize, V>(pub(super) Vec<(Labels<N>, V)>);
+
+impl<const N: usize, V> EncodeMetric for Gauges<N, V>
+where
+    V: EncodeGaugeValue,
+{
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        self.0
+            .iter()
+            .try_for_each(|(labels, value)| encoder.encode_family(labels)?.encode_gauge(value))
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Gauge
+    }
+}
+
+/// A metric whose labels are what it says.
+#[derive(Debug)]
+pub(super) struct Infos<const N: usize>(pub(super) Vec<Labels<N>>);
+
+impl<const N: usize> EncodeMetric for Infos<N> {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|labels| encoder.encode_info(labels))
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Info
+    }
+}
