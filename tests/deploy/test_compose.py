@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -43,6 +44,32 @@ def test_the_schedules_are_where_the_server_looks():
     source, target, mode = mount.split(":")
     assert (target, mode) == (str(path.parent), "ro")
     checked(BINARY, "schedules", "check", FILE.parent / source / path.name)
+
+
+def test_the_metrics_are_in_the_volume_that_the_containers_share(tmp_path):
+    """The server of the binary, with the same variables, in a folder in place of the volume."""
+    service = written()["services"]["offbeat"]
+    (volume,) = [each for each in service["volumes"] if each.startswith("socket:")]
+    folder = volume.split(":")[1]
+    assert volume in written()["services"]["producer"]["volumes"]
+    mounted = {folder: str(tmp_path), "/etc/offbeat/schedules": str(FILE.parent / "../schedules")}
+    variables = dict(service["environment"])
+    for path, here in mounted.items():
+        variables = {name: value.replace(path, here) for name, value in variables.items()}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("OFFBEAT_")}
+    server = subprocess.Popen([BINARY, "serve"], env={**clean, **variables})
+    try:
+        deadline = time.monotonic() + 10
+        # The command of the health check.
+        while run(BINARY, *service["healthcheck"]["test"][2:], **variables).returncode != 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        address = variables["OFFBEAT_ADMIN_LISTEN"].removeprefix("unix:")
+        metrics = checked("curl", "--silent", "--unix-socket", address, "http://localhost/metrics")
+        assert "\noffbeat_ready 1\n" in metrics
+    finally:
+        server.terminate()
+        assert server.wait(timeout=20) == 0
 
 
 @pytest.mark.parametrize(

@@ -250,8 +250,17 @@ def test_the_probe_asks_what_listens(overlay):
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_the_grace_period_fits(overlay):
     for pod in pods(overlay):
-        grace = int(variables(offbeat_in(pod)).get("OFFBEAT_GRACE_PERIOD", "10"))
-        assert pod["terminationGracePeriodSeconds"] > grace + 5
+        set_to = variables(offbeat_in(pod))
+        grace = int(set_to.get("OFFBEAT_GRACE_PERIOD", "10"))
+        delay = int(set_to.get("OFFBEAT_DRAIN_DELAY", "0"))
+        assert pod["terminationGracePeriodSeconds"] > delay + grace + 5
+
+
+def test_a_service_of_replicas_drains_and_others_end_at_once():
+    for overlay in OVERLAYS:
+        for pod in pods(overlay):
+            delay = variables(offbeat_in(pod)).get("OFFBEAT_DRAIN_DELAY", "0")
+            assert (delay != "0") == (overlay == "standalone"), overlay
 
 
 def test_the_sidecar_starts_first_and_ends_last():

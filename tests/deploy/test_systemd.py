@@ -91,6 +91,27 @@ def test_schedules_are_a_drop_in(tmp_path):
     checked(BINARY, "schedules", "check", ROOT / "deploy" / "schedules" / Path(path).name)
 
 
+def test_the_copy_of_the_last_good_schedules_is_where_the_unit_may_write(tmp_path):
+    """The lines that are commented out, taken in."""
+    whole = DROP_IN.read_text().replace("\n#StateDirectory", "\nStateDirectory")
+    whole = whole.replace("\n#Environment", "\nEnvironment")
+    assert judged(UNIT.read_text(), tmp_path, whole) == []
+    (tmp_path / "whole.conf").write_text(whole)
+    name, _, path = settings(tmp_path / "whole.conf")["Environment"].partition("=")
+    assert name in re.findall(r"\[env: (OFFBEAT_\w+)", checked(BINARY, "serve", "--help"))
+    folder = settings(tmp_path / "whole.conf")["StateDirectory"]
+    assert Path(path).parent == Path("/var/lib") / folder
+
+
+def test_what_does_not_mend_itself_is_not_tried_again(tmp_path):
+    """The statuses are those of the binary."""
+    broken = tmp_path / "schedules.toml"
+    broken.write_text("[[schedule]]\n")
+    for flags in (["--max-requests", "0"], ["--schedules", broken]):
+        done = run(BINARY, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "off", *flags)
+        assert str(done.returncode) in settings()["RestartPreventExitStatus"].split()
+
+
 def test_a_broken_drop_in_would_be_noticed(tmp_path):
     broken = DROP_IN.read_text().replace("Environment=", "Environments=")
     assert judged(UNIT.read_text(), tmp_path, broken)

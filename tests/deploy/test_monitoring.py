@@ -1,0 +1,42 @@
+"""The alert rules, read and tried by Prometheus's own tool."""
+
+from __future__ import annotations
+
+import pytest
+from containers import ROOT, checked, run
+
+ALERTS = ROOT / "deploy" / "monitoring" / "alerts.yaml"
+CASES = ROOT / "tests" / "deploy" / "alerts_test.yaml"
+PROMTOOL = ROOT / "target" / "promtool" / "usr" / "bin" / "promtool"
+
+
+@pytest.fixture(autouse=True)
+def _promtool() -> None:
+    if not PROMTOOL.exists():
+        pytest.fail("the rules cannot be tried: ./tests/run.sh production fetches promtool")
+
+
+def test_prometheus_takes_them():
+    assert "SUCCESS" in checked(PROMTOOL, "check", "rules", ALERTS)
+
+
+def test_they_alert_when_they_should():
+    checked(PROMTOOL, "test", "rules", CASES)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        # As it was: an alert that resolves while the file is still bad.
+        ("expr: offbeat_reload_stale == 1", "expr: increase(offbeat_reload_stale[15m]) > 0"),
+        # As it was: any busy spread hides the one that is stuck.
+        ("unless ignoring (state)", "unless on (job, instance)"),
+    ],
+)
+def test_worse_ones_would_be_noticed(tmp_path, right, wrong):
+    text = ALERTS.read_text()
+    assert right in text
+    (tmp_path / "alerts.yaml").write_text(text.replace(right, wrong))
+    cases = CASES.read_text().replace("../../deploy/monitoring/alerts.yaml", "alerts.yaml")
+    (tmp_path / "alerts_test.yaml").write_text(cases)
+    assert run(PROMTOOL, "test", "rules", tmp_path / "alerts_test.yaml").returncode != 0

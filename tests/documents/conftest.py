@@ -1,0 +1,47 @@
+"""A server that has met each kind of event, and what it exposes."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from calls import ASKED, LATE, OPENED, TOKEN, called
+from exposition import Exposed
+from support.server import ROOT, Server, within
+
+
+def reload(server: Server) -> None:
+    """Lets it read its files again, one of which has changed."""
+    reloads = lambda: len([line for line in server.lines() if "what" in line])  # noqa: E731
+    before = reloads()
+    server.process.send_signal(signal.SIGHUP)
+    assert within(10, lambda: reloads() > before), server.text()
+
+
+@pytest.fixture(scope="session")
+def scraped(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of metrics, once each kind of event has been."""
+    token_file = tmp_path_factory.mktemp("scraped") / "token"
+    token_file.write_text(f"{TOKEN}\n")
+    schedules = ROOT / "deploy" / "schedules" / "schedules.toml"
+    with Server("--token-file", str(token_file), "--schedules", str(schedules)) as server:
+        answer = called(server, "offbeat.v1.SlotService/AssignSlot", ASKED)
+        assert answer["pieces"][0]["slotIndex"] >= 0
+        answer = called(server, "offbeat.v1beta1.LatenessService/RecordLateness", LATE)
+        assert answer == {"hasOwnSeries": True}
+        called(server, "offbeat.v1.NamedSpreadService/OpenSpread", OPENED)
+        for content in (f"{TOKEN}-of-tomorrow\n", "not a token\n"):
+            token_file.write_text(content)
+            reload(server)
+        return server.look("/metrics")
+
+
+@pytest.fixture(scope="session")
+def exposed(scraped: str) -> Exposed:
+    """The same, read."""
+    return Exposed(scraped)
