@@ -41,6 +41,7 @@ def test_no_other_setting_is_named():
     # Of other commands.
     others = {"--release", "--timeout", "--from-sequence", "--signal"}
     others |= {"--address", "--admin-address", "--tls-ca", "--check-config", "--unix-socket"}
+    others |= {"--invert-match"}
     # Of the clients, of Kubernetes, and a typo.
     others |= {"OFFBEAT_ADDRESS", "OFFBEAT_TIMEOUT", "OFFBEAT_PORT", "OFFBEAT_LISTENN"}
     assert named - others <= known | {"OFFBEAT_"}
