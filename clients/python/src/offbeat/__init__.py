@@ -1,8 +1,8 @@
 """Client of Offbeat, the scheduling sidecar: it says when jobs run.
 
 A schedule cuts a repeating cycle into slots and gives each ID one slot and one
-offset in it. The decision is made by the sidecar and is a pure function of the
-question: every producer, in every language, gets the same answer.
+offset in it. The decision is a pure function of the question, whether the sidecar makes it or
+the client alone: every producer, in every language, gets the same answer.
 """
 
 from ._columns import DEFAULT_COLUMNS
@@ -22,6 +22,7 @@ from .answers import (
 )
 from .assignments import Row, SlotAssignments
 from .audit import Audit, AuditFinding, AuditWarning
+from .breaker import Breaker
 from .calendars import (
     CalendarCycle,
     CalendarUnit,
@@ -35,9 +36,11 @@ from .client import Client
 from .comparisons import ComparedJob, ComparedPair, Comparison, Separation
 from .due_runs import CatchUpPolicy, DueRuns, MissedRunPolicy
 from .errors import (
+    CircuitOpen,
     DeadlineExceeded,
     FailedPrecondition,
     InvalidArgument,
+    NeedsSidecar,
     NoAnswer,
     NotFound,
     OffbeatError,
@@ -110,6 +113,7 @@ from .reciprocals import KindSlot, Reciprocals
 from .runs import Run
 from .schedule import AnySchedule, Placement, Schedule, ScheduleReference, TwisterProfile
 from .server import ServerInfo, ServerLimit
+from .shards import shard
 from .spread import (
     AsyncSpread,
     ShortagePolicy,
@@ -156,10 +160,12 @@ __all__ = [
     "AuditFinding",
     "AuditWarning",
     "BadIds",
+    "Breaker",
     "BucketShare",
     "CalendarCycle",
     "CalendarUnit",
     "CatchUpPolicy",
+    "CircuitOpen",
     "Client",
     "ComparedJob",
     "ComparedPair",
@@ -216,6 +222,7 @@ __all__ = [
     "MissedRunPolicy",
     "NamedSpread",
     "NamedSpreadSpec",
+    "NeedsSidecar",
     "NewId",
     "NoAnswer",
     "NotFound",
@@ -280,4 +287,5 @@ __all__ = [
     "WorkerAllocation",
     "WorkerMove",
     "WorkerSplit",
+    "shard",
 ]

@@ -9,9 +9,13 @@ from datetime import timedelta
 from typing import Any, Callable, TypeVar
 
 from ._channel import LazyChannel, LoopChannel
+from ._modes import Decisions
 from ._questions import Question
 from ._settings import to_seconds
-from .errors import InvalidArgument, Unavailable, from_rpc_error
+from .breaker import Circuit
+from .errors import CircuitOpen, OffbeatError, Unavailable, from_rpc_error
+from .local.channel import LocalChannel
+from .schedule import AnySchedule
 
 T = TypeVar("T")
 
@@ -49,24 +53,46 @@ class _Attempts:
         return pause
 
 
-class Asking:
+class Deciding:
+    """What both clients know of schedules without asking."""
+
+    _decisions: Decisions
+
+    @property
+    def mode(self) -> str:
+        """Who decides: ``"remote"``, ``"auto"`` or ``"local"``."""
+        return self._decisions.mode
+
+    def local_refusal(self, schedule: AnySchedule) -> str | None:
+        """Say why a schedule needs a sidecar; ``None`` if it does not, whatever the mode.
+
+        For a check at start, of what else ``NeedsSidecar`` would say when it is first used. A
+        schedule that cannot be is refused. By name, it must stand in the file of ``schedules``.
+        """
+        return self._decisions.local_refusal(schedule)
+
+
+class Asking(Deciding):
     """Asks questions, and waits for the answers."""
 
     address: str
     timeout: float
-    _channel: LazyChannel
+    _channel: LazyChannel | LocalChannel
+    _circuit: Circuit
 
     def _ask(self, question: Question[T], timeout: float | timedelta | None) -> T:
         seconds = self.timeout if timeout is None else to_seconds(timeout)
+        calls = self._decisions.answer(question)
         try:
-            method, request = next(question)
+            method, request, patient = next(calls)
             while True:
+                call = self._call_until_reached if patient else self._call
                 try:
-                    response = self._call_until_reached(method, request, seconds)
-                except InvalidArgument as error:  # the question may know another way
-                    method, request = question.throw(error)
+                    response = call(method, request, seconds)
+                except OffbeatError as error:  # there may be another way to the answer
+                    method, request, patient = calls.throw(error)
                 else:
-                    method, request = question.send(response)
+                    method, request, patient = calls.send(response)
         except StopIteration as answered:
             answer: T = answered.value
             return answer
@@ -76,6 +102,8 @@ class Asking:
         while True:
             try:
                 return self._call(method, request, attempts.left())
+            except CircuitOpen:
+                raise
             except Unavailable:
                 pause = attempts.pause()
                 if pause is None:
@@ -86,32 +114,36 @@ class Asking:
         import grpc
 
         call: Callable[..., Any] = getattr(self._channel.stub(), method)
-        try:
-            return call(request, timeout=seconds)
-        except grpc.RpcError as error:
-            late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-            unreachable = late and self._channel.is_unreachable()
-            raise from_rpc_error(error, self.address, unreachable) from error
+        with self._circuit.call():
+            try:
+                return call(request, timeout=seconds)
+            except grpc.RpcError as error:
+                late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+                unreachable = late and self._channel.is_unreachable()
+                raise from_rpc_error(error, self.address, unreachable) from error
 
 
-class AsyncAsking:
+class AsyncAsking(Deciding):
     """Asks questions, and awaits the answers."""
 
     address: str
     timeout: float
-    _channel: LoopChannel
+    _channel: LoopChannel | LocalChannel
+    _circuit: Circuit
 
     async def _ask(self, question: Question[T], timeout: float | timedelta | None) -> T:
         seconds = self.timeout if timeout is None else to_seconds(timeout)
+        calls = self._decisions.answer(question)
         try:
-            method, request = next(question)
+            method, request, patient = next(calls)
             while True:
+                call = self._call_until_reached if patient else self._call
                 try:
-                    response = await self._call_until_reached(method, request, seconds)
-                except InvalidArgument as error:  # the question may know another way
-                    method, request = question.throw(error)
+                    response = await call(method, request, seconds)
+                except OffbeatError as error:  # there may be another way to the answer
+                    method, request, patient = calls.throw(error)
                 else:
-                    method, request = question.send(response)
+                    method, request, patient = calls.send(response)
         except StopIteration as answered:
             answer: T = answered.value
             return answer
@@ -121,6 +153,8 @@ class AsyncAsking:
         while True:
             try:
                 return await self._call(method, request, attempts.left())
+            except CircuitOpen:
+                raise
             except Unavailable:
                 pause = attempts.pause()
                 if pause is None:
@@ -131,12 +165,13 @@ class AsyncAsking:
         import grpc
 
         call: Callable[..., Any] = getattr(self._channel.stub(), method)
-        try:
-            return await call(request, timeout=seconds)
-        except grpc.RpcError as error:
-            late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-            unreachable = late and self._channel.is_unreachable()
-            raise from_rpc_error(error, self.address, unreachable) from error
+        with self._circuit.call():
+            try:
+                return await call(request, timeout=seconds)
+            except grpc.RpcError as error:
+                late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+                unreachable = late and self._channel.is_unreachable()
+                raise from_rpc_error(error, self.address, unreachable) from error
 
 
 def catching(requests: Iterator[Any], failures: list[BaseException]) -> Iterator[Any]:

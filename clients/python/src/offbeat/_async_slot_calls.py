@@ -161,7 +161,15 @@ class AsyncSlotCalls(AsyncAsking):
         """See :meth:`offbeat.Client.stream_slot_assignments`; takes asynchronous iterables too."""
         limits = await self._ask(questions.piece_limits(schedule, weights), timeout)
         stream = questions.Stream(
-            schedule, from_time, kind, id_type, weights, limits, time_zones, columns
+            schedule,
+            self._decisions.clock() if from_time is None else from_time,
+            kind,
+            id_type,
+            weights,
+            limits,
+            time_zones,
+            columns,
+            self._decisions.streams_by,
         )
 
         async def requests() -> AsyncIterator[pb.StreamSlotAssignmentsRequest]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -33,6 +33,9 @@ from .v1.schedule_pb2 import ScheduleIdentity
 
 T = TypeVar("T")
 Question = Generator["tuple[str, Any]", Any, T]
+
+#: What a question yields instead of a method, to be sent the time of the client's clock.
+NOW = "Now"
 
 
 def describe_schedule(
@@ -140,7 +143,7 @@ def assign_slots(
 ) -> Question[SlotAssignments[IdT]]:
     """Ask about any number of IDs, batch by batch."""
     answer: SlotAssignments[IdT] = SlotAssignments(id_type=id_type, kind=kind or DEFAULT_KIND)
-    from_message = timestamp_or_now(from_time)
+    from_message = yield from timestamp_or_now(from_time)
     schedule_part = schedule_message(schedule)
     kind = checked_text("kind", kind)
     mask = read_mask(columns)
@@ -255,24 +258,26 @@ class Stream(Generic[IdT]):
     def __init__(
         self,
         schedule: AnySchedule,
-        from_time: datetime | None,
+        from_time: datetime,
         kind: str,
         id_type: IdType | None,
         weights: Iterable[int] | None,
         limits: PieceLimits,
         time_zones: TimeZones[IdT] | None,
         columns: Iterable[str],
+        decided_by: str,
     ) -> None:
         """Prepare the first message, which has no IDs."""
         self._sent: list[list[IdT]] = []
         self._id_type = id_type
         self._kind = kind or DEFAULT_KIND
+        self._decided_by = decided_by
         self._cutter = Cutter(id_type, weights, limits, time_zones)
         self._identity = ScheduleIdentity()
         self.end = self._cutter.end
         self.opening = pb.StreamSlotAssignmentsRequest(
             schedule=schedule_message(schedule),
-            from_time=timestamp_or_now(from_time),
+            from_time=to_timestamp("from_time", from_time),
             kind=checked_text("kind", kind),
             read_mask=read_mask(columns),
         )
@@ -293,11 +298,14 @@ class Stream(Generic[IdT]):
             fingerprint=self._identity.fingerprint,
             time_zone_database=self._identity.time_zone_database,
             first_id_index=response.first_id_index,
+            decided_by=self._decided_by,
         )
         answer._add(self._sent.pop(0), response.assignments, response.first_id_index)
         return answer
 
 
-def timestamp_or_now(from_time: datetime | None) -> Timestamp:
+def timestamp_or_now(from_time: datetime | None) -> Question[Timestamp]:
     """Take now once, so that all IDs of a call are asked about at one instant."""
-    return to_timestamp("from_time", datetime.now(timezone.utc) if from_time is None else from_time)
+    if from_time is None:
+        from_time = yield NOW, None
+    return to_timestamp("from_time", from_time)

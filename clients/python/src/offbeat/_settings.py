@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from typing import Literal, Union
 
 from .errors import refused
 
@@ -13,8 +14,12 @@ DEFAULT_ADDRESS = "127.0.0.1:2328"
 #: As good as for ever, in seconds.
 _LONGEST = 1e8
 
-#: How long a call may take that is not told otherwise, in seconds.
-DEFAULT_TIMEOUT = 10.0
+#: Timeouts by a word, in seconds: a web process cannot wait, a worker can.
+_TIMEOUTS = {"web": 0.3, "worker": 10.0}
+_WORDS = "a positive number of seconds, 'web' (0.3 s) or 'worker' (10 s)"
+
+#: How long calls may take: by a word, in seconds, or as a span.
+Timeout = Union[Literal["web", "worker"], float, timedelta]
 
 
 def resolve_address(address: str | None) -> str:
@@ -24,17 +29,27 @@ def resolve_address(address: str | None) -> str:
     )
 
 
-def resolve_timeout(timeout: float | timedelta | None) -> float:
-    """Return the timeout that was given, else that of the environment, else the default."""
-    if timeout is not None:
-        return to_seconds(timeout)
-    text = os.environ.get("OFFBEAT_TIMEOUT")
-    if not text:
-        return DEFAULT_TIMEOUT
+def resolve_timeout(timeout: Timeout | None) -> tuple[float, bool]:
+    """Return the timeout that was given, else that of the environment, else the default.
+
+    And whether it is that of a web process, which has a breaker.
+    """
+    if timeout is None:
+        return _from_environment(os.environ.get("OFFBEAT_TIMEOUT") or "worker")
+    if not isinstance(timeout, str):
+        return to_seconds(timeout), False
+    if timeout not in _TIMEOUTS:
+        raise refused("timeout", timeout, f"must be {_WORDS}")
+    return _TIMEOUTS[timeout], timeout == "web"
+
+
+def _from_environment(text: str) -> tuple[float, bool]:
+    if text in _TIMEOUTS:
+        return _TIMEOUTS[text], text == "web"
     try:
-        return to_seconds(float(text))
+        return to_seconds(float(text)), False
     except ValueError as error:
-        raise refused("OFFBEAT_TIMEOUT", text, "must be a positive number of seconds") from error
+        raise refused("OFFBEAT_TIMEOUT", text, f"must be {_WORDS}") from error
 
 
 def to_seconds(timeout: float | timedelta) -> float:

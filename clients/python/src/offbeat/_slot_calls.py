@@ -214,7 +214,15 @@ class SlotCalls(Asking):
         """
         limits = self._ask(questions.piece_limits(schedule, weights), timeout)
         stream = questions.Stream(
-            schedule, from_time, kind, id_type, weights, limits, time_zones, columns
+            schedule,
+            self._decisions.clock() if from_time is None else from_time,
+            kind,
+            id_type,
+            weights,
+            limits,
+            time_zones,
+            columns,
+            self._decisions.streams_by,
         )
 
         def requests() -> Iterator[pb.StreamSlotAssignmentsRequest]:

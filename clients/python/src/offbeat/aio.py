@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -13,10 +13,12 @@ from ._async_slot_calls import AsyncSlotCalls
 from ._channel import LoopChannel
 from ._duty_calls import AsyncDutyCalls
 from ._lane_calls import AsyncLaneCalls
+from ._modes import Decisions, Mode, SchedulesFile
 from ._server_calls import AsyncServerCalls
-from ._settings import resolve_address, resolve_timeout, to_seconds
+from ._settings import Timeout, resolve_address, resolve_timeout, to_seconds
 from ._stage_calls import AsyncStageCalls
 from .access import Tls, TokenSource, resolve_access
+from .breaker import Breaker, Circuit, resolve_breaker
 from .named import AsyncNamedSpread, NamedSpreadSpec, SpreadDescription, SpreadLimits
 from .named._steps import Call
 from .spread import (
@@ -51,14 +53,23 @@ class AsyncClient(
         self,
         address: str | None = None,
         *,
-        timeout: float | timedelta | None = None,
+        mode: Mode | None = None,
+        schedules: SchedulesFile | None = None,
+        timeout: Timeout | None = None,
+        breaker: Breaker | bool | None = None,
         tls: Tls | bool | None = None,
         token: TokenSource | None = None,
     ) -> None:
         """Remember whom to ask; nothing connects yet."""
         self.address = resolve_address(address)
-        self.timeout = resolve_timeout(timeout)
-        self._channel = LoopChannel(resolve_access(self.address, tls, token))
+        self.timeout, is_web = resolve_timeout(timeout)
+        self._circuit = Circuit(resolve_breaker(breaker, is_web), self.address)
+        self._decisions = Decisions(mode, schedules, self._now)
+        channel = LoopChannel(resolve_access(self.address, tls, token))
+        self._channel = self._decisions.channel(channel)
+
+    def _now(self) -> datetime:
+        return datetime.now(timezone.utc)
 
     async def __aenter__(self) -> AsyncClient:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic
 
@@ -91,6 +91,9 @@ class Assignment(Generic[IdT_co]):
     #: The release of the time-zone database that decided, such as ``"2026b"``; of calendars and
     #: recurring exclusions only. With another, times may differ; run keys do not.
     time_zone_database: str = ""
+    #: Who decided: ``"sidecar"``, or ``"local"`` without one; see ``mode`` of ``Client``. The same
+    #: answer of either is equal.
+    decided_by: str = field(default="sidecar", compare=False)
 
     @property
     def slot_index(self) -> int:
@@ -254,6 +257,8 @@ class Description:
     max_cycle_duration: timedelta
     #: The release of the sidecar's time-zone database, as in :class:`Assignment`.
     time_zone_database: str
+    #: Who decided, as in :class:`Assignment`.
+    decided_by: str = field(default="sidecar", compare=False)
 
     @classmethod
     def from_message(cls, message: pb.DescribeScheduleResponse) -> Description:

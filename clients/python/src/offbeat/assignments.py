@@ -88,6 +88,8 @@ class SlotAssignments(Rows[Row[IdT_co]], Generic[IdT_co]):
     kind: str = DEFAULT_KIND
     #: The release of the sidecar's time-zone database, as in :class:`~offbeat.Assignment`.
     time_zone_database: str = ""
+    #: Who decided, as in :class:`~offbeat.Assignment`.
+    decided_by: str = field(default="sidecar", compare=False)
     _missing: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:

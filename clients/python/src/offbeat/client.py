@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, TypeVar
@@ -12,11 +12,13 @@ from ._asking import translated
 from ._channel import LazyChannel
 from ._duty_calls import DutyCalls
 from ._lane_calls import LaneCalls
+from ._modes import Decisions, Mode, SchedulesFile
 from ._server_calls import ServerCalls
-from ._settings import resolve_address, resolve_timeout, to_seconds
+from ._settings import Timeout, resolve_address, resolve_timeout, to_seconds
 from ._slot_calls import SlotCalls
 from ._stage_calls import StageCalls
 from .access import Tls, TokenSource, resolve_access
+from .breaker import Breaker, Circuit, resolve_breaker
 from .named import NamedSpread, NamedSpreadSpec, SpreadDescription, SpreadLimits
 from .named._steps import Call
 from .spread import (
@@ -41,10 +43,23 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
     ``address`` is ``HOST:PORT`` or ``unix:PATH``; by default the variable
     ``OFFBEAT_ADDRESS``, else ``127.0.0.1:2328``. ``timeout`` bounds every call
     (and each call of a large batch) in seconds or as a ``timedelta``; by default
-    ``OFFBEAT_TIMEOUT``, else 10 s; a stream has only the one that it is given itself.
+    ``OFFBEAT_TIMEOUT``, else 10 s; a stream has only the one that it is given itself. It may be
+    ``"web"``, 0.3 s with a ``breaker``, or ``"worker"``, 10 s without one.
     Calls that did not reach the sidecar are made again, for up to 4 s and within their
     timeout; those of a named spread are made once, but its producers and consumers are
     patient themselves.
+
+    ``mode`` says who decides; by default ``OFFBEAT_MODE``, else ``"remote"``: the sidecar. In
+    ``"auto"``, what needs no sidecar is decided here, to the bit as the sidecar decides it; bulk
+    calls of 1,000 IDs or more, and streams, are still the sidecar's, but bulk calls that have no
+    answer are decided here. In ``"local"``, no sidecar is asked, and what needs one raises
+    ``NeedsSidecar``; :meth:`local_refusal` says that of a schedule beforehand. ``schedules`` is a
+    file of schedules by name, which ``offbeat schedules export`` writes; by default
+    ``OFFBEAT_SCHEDULES``. It is read again when it changes.
+
+    ``breaker`` is a :class:`~offbeat.Breaker`, ``True`` for one with its defaults, or ``False``:
+    after some calls in a row without an answer, calls fail at once with ``CircuitOpen``. Streams
+    are not behind it.
 
     ``tls`` is a :class:`~offbeat.Tls`, or ``True`` for the system's authorities; without it
     nothing is encrypted. ``token`` is a bearer token that every call carries, or what returns
@@ -59,14 +74,23 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
         self,
         address: str | None = None,
         *,
-        timeout: float | timedelta | None = None,
+        mode: Mode | None = None,
+        schedules: SchedulesFile | None = None,
+        timeout: Timeout | None = None,
+        breaker: Breaker | bool | None = None,
         tls: Tls | bool | None = None,
         token: TokenSource | None = None,
     ) -> None:
         """Remember whom to ask; nothing connects yet."""
         self.address = resolve_address(address)
-        self.timeout = resolve_timeout(timeout)
-        self._channel = LazyChannel(resolve_access(self.address, tls, token))
+        self.timeout, is_web = resolve_timeout(timeout)
+        self._circuit = Circuit(resolve_breaker(breaker, is_web), self.address)
+        self._decisions = Decisions(mode, schedules, self._now)
+        channel = LazyChannel(resolve_access(self.address, tls, token))
+        self._channel = self._decisions.channel(channel)
+
+    def _now(self) -> datetime:
+        return datetime.now(timezone.utc)
 
     def __enter__(self) -> Client:
         return self

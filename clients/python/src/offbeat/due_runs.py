@@ -6,12 +6,12 @@ import enum
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic
 
 from ._fields import OUT_OF_RANGE, set_enum, set_span, set_time
 from ._keywords import positional
-from ._questions import Batch, Question, cut, describe_schedule, piece_limits
+from ._questions import NOW, Batch, Question, cut, describe_schedule, piece_limits
 from ._rows import BadIds, IdError, Rows, composed_run_key, id_errors
 from ._weights import InStep
 from ._zones import TimeZones
@@ -89,6 +89,8 @@ class DueRuns(Rows[Run[IdT_co]], Generic[IdT_co]):
     kind: str = DEFAULT_KIND
     #: The release of the sidecar's time-zone database, as in :class:`~offbeat.Assignment`.
     time_zone_database: str = ""
+    #: Who decided, as in :class:`~offbeat.Assignment`.
+    decided_by: str = field(default="sidecar", compare=False)
 
     def __len__(self) -> int:
         return len(self.id_indexes)
@@ -170,9 +172,10 @@ class Poll:
         set_span(request, "", "max_clock_skew", self.max_clock_skew)
         set_span(request, "", "look_ahead", self.look_ahead)
 
-    def next_watermark_time(self) -> datetime:
+    def next_watermark_time(self) -> Question[datetime]:
         """Return what the sidecar would answer about no IDs."""
-        end = (self.now_time or datetime.now(timezone.utc)) + (self.look_ahead or timedelta(0))
+        now_time: datetime = self.now_time or (yield NOW, None)
+        end = now_time + (self.look_ahead or timedelta(0))
         return max(end, self.watermark or end)
 
 
@@ -201,7 +204,8 @@ def list_due_runs(
     marks.end()
     if not gathered.ids:  # nothing was asked: let the schedule be checked all the same
         description = yield from describe_schedule(schedule, None, None)
-        return gathered.answer(poll.next_watermark_time(), description.fingerprint)
+        watermark = yield from poll.next_watermark_time()
+        return gathered.answer(watermark, description.fingerprint)
     answer = gathered.answer()
     if answer.errors and not return_errors:
         raise BadIds(answer, answer.errors)

@@ -102,8 +102,19 @@ class Unavailable(NoAnswer):
     """The sidecar cannot be reached, or shuts down; retries have been made."""
 
 
+class CircuitOpen(Unavailable):
+    """The sidecar was not asked: too many calls in a row had no answer. See ``Breaker``."""
+
+
 class DeadlineExceeded(NoAnswer, TimeoutError):
     """The answer was not complete in time."""
+
+
+class NeedsSidecar(OffbeatError):
+    """What was asked cannot be decided without a sidecar; the message says why.
+
+    In the mode ``"local"`` only: in ``"auto"``, the sidecar is asked instead.
+    """
 
 
 _BY_CODE: Mapping[str, type[OffbeatError]] = {

@@ -58,6 +58,8 @@ class PackedAssignments:
     run_key_prefix: str = ""
     #: The release of the sidecar's time-zone database, as in :class:`~offbeat.Assignment`.
     time_zone_database: str = ""
+    #: Who decided, as in :class:`~offbeat.Assignment`.
+    decided_by: str = field(default="sidecar", compare=False)
 
     def __len__(self) -> int:
         return max(len(getattr(self, name)) for name in COLUMNS)
@@ -93,7 +95,7 @@ def assign_packed(
     """Ask about packed IDs, batch by batch."""
     opening = pb.AssignSlotsRequest(
         schedule=schedule_message(schedule),
-        from_time=timestamp_or_now(from_time),
+        from_time=(yield from timestamp_or_now(from_time)),
         kind=checked_text("kind", kind),
         read_mask=read_mask(columns),
     ).SerializeToString()

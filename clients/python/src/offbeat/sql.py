@@ -151,6 +151,8 @@ class SqlPredicate:
     parameters: tuple[SqlValue, ...] | Mapping[str, SqlValue] = field(hash=False)
     #: What serves it.
     index: SqlIndex
+    #: Who decided, as in :class:`~offbeat.Assignment`.
+    decided_by: str = field(default="sidecar", compare=False)
 
     @classmethod
     def from_message(cls, message: pb.SqlPredicate, index: pb.SqlIndex) -> SqlPredicate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -88,6 +88,8 @@ class LaneRoute:
     reason: RouteReason
     #: Whether the job continues where it was suspended.
     resumes: bool
+    #: Who decided, as in :class:`~offbeat.Assignment`.
+    decided_by: str = field(default="sidecar", compare=False)
 
     def celery_options(self, *, grace: timedelta = timedelta(seconds=10)) -> dict[str, float]:
         """Return the time limits of the attempt, for Celery's ``apply_async``.
@@ -129,6 +131,8 @@ class PermanentFailure:
     exceeded_timeout: timedelta | None
     #: The same for people.
     message: str
+    #: Who decided, as in :class:`~offbeat.Assignment`.
+    decided_by: str = field(default="sidecar", compare=False)
 
     @classmethod
     def from_message(cls, message: pb.PermanentFailure) -> PermanentFailure:

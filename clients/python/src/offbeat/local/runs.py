@@ -1,0 +1,73 @@
+"""When a place runs: cycles are periods, and each has one run. Instants are milliseconds."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from ..v1 import slots_pb2 as pb
+from .rejections import OUT_OF_RANGE, Rejection
+from .schedules import LocalSchedule
+from .times import (
+    MAX_MILLIS,
+    MILLISECOND,
+    MIN_MILLIS,
+    ceil_millis,
+    is_in_time,
+    moment_text,
+    span_text,
+    timestamp_of_millis,
+)
+
+
+@dataclass(frozen=True)
+class PlaceRuns:
+    """The runs of what stands so many milliseconds after the start of each cycle."""
+
+    #: Of the run in cycle 0.
+    origin: int
+    period: int
+
+    @classmethod
+    def of(cls, schedule: LocalSchedule, offset_ticks: int) -> PlaceRuns:
+        """Return the runs of a place."""
+        offset = offset_ticks * schedule.tick_millis
+        return cls(schedule.anchor_millis + offset, schedule.period_millis)
+
+    def first_cycle(self, millis: int) -> int:
+        """Return the cycle of the first run at or after an instant."""
+        return -((self.origin - millis) // self.period)
+
+    def start(self, cycle_index: int) -> int:
+        return self.origin + cycle_index * self.period
+
+    def next(self, millis: int) -> int | None:
+        """Return the first start at or after an instant, if it lies in the years 1 to 9999."""
+        start = self.start(self.first_cycle(millis))
+        return start if is_in_time(start) else None
+
+
+def check_from(schedule: LocalSchedule, from_time: int, run_count: int) -> int:
+    """Return an instant in milliseconds, if it leaves room for the runs around it."""
+    period, cycles = schedule.period_millis, max(run_count, 1)
+    millis = ceil_millis(from_time)
+    earliest, latest = MIN_MILLIS + period, MAX_MILLIS - cycles * period
+    if earliest <= millis <= latest:
+        return millis
+    if earliest <= latest and is_in_time(earliest) and is_in_time(latest):
+        first, last = moment_text(earliest * MILLISECOND), moment_text(latest * MILLISECOND)
+        allowed = f"must be {first} to {last}, so that every run is in the years 1 to 9999"
+    else:
+        span = span_text(period * MILLISECOND)
+        allowed = f"{cycles} cycles of {span} do not fit into the years 1 to 9999"
+    raise Rejection(OUT_OF_RANGE, "from_time", moment_text(from_time), allowed)
+
+
+def run_message(start: int, cycle_index: int, run_key: str) -> pb.Run:
+    """Write a run; a fraction has no key."""
+    return pb.Run(
+        start_time=timestamp_of_millis(start),
+        cycle_index=cycle_index,
+        run_key=run_key,
+        run_id=hashlib.sha256(run_key.encode()).hexdigest()[:32] if run_key else "",
+    )
