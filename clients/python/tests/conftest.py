@@ -9,7 +9,7 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,13 @@ ROOT = Path(__file__).parents[3]
 VECTORS = ROOT / "tests" / "vectors"
 SCHEDULES = Path(__file__).with_name("schedules.toml")
 _numbers = itertools.count()
+#: Of what tests draw at random: another one each day.
+SALT = os.environ.get("OFFBEAT_SALT") or date.today().isoformat()
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "debug" / "offbeat"))
+
+
+def pytest_report_header() -> str:
+    return f"OFFBEAT_SALT={SALT}"
 
 
 def free_port() -> int:
