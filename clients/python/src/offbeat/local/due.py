@@ -10,7 +10,7 @@ from ..v1 import due_runs_pb2 as pb
 from .assign import refuse_weights
 from .context import Context
 from .ids import PlainId, check_count, read_column
-from .late import Late, Work
+from .late import CatchUp
 from .limits import CATCH_UP_HORIZON, DUE_PAGED_RUNS, DUE_RUNS
 from .pages import Page
 from .placement import HASH, digest
@@ -146,7 +146,7 @@ class _Due:
         skew = up_to_a_period("max_clock_skew", max_clock_skew, a_minute)
         caught_up = _check_horizon(period if horizon is None else horizon, tolerance)
 
-        self._schedule, self._drops = schedule, drops
+        self._drops = drops
         self.now = ceil_millis(now_time)
         #: Runs before this are listed.
         self.end = ceil_millis(now_time + ahead)
@@ -157,7 +157,9 @@ class _Due:
         self._smear_millis = floor_millis(smear)
         self._latest_skew = ahead + skew
         self._last_watermark = ceil_millis(now_time + self._latest_skew)
-        self._work = Work()
+        self._bounds_of_last: tuple[int | None, tuple[int, ...]] = (None, ())
+        self._catch_up = CatchUp(schedule, schedule.kinds) if schedule.kinds else None
+        self._salt = schedule.grid.salt if schedule.grid.placement == HASH else b""
 
     def check_watermark(self, field: str, millis: int) -> int:
         """Refuse a watermark outside of time, or further after now than clocks may differ."""
@@ -177,23 +179,16 @@ class _Due:
 
     def add(self, rows: _Rows, row: int, plain: PlainId, runs: PlaceRuns, watermark: int) -> None:
         """Add the due runs of an ID: the late one first."""
-        last = max(self.end, watermark)
-
-        def cycle_from(millis: int) -> int:
-            return runs.first_cycle(within_time(min(max(millis, watermark), last)))
-
-        first = cycle_from(watermark)
-        caught_up, on_time = cycle_from(self._caught_up_from), cycle_from(self._on_time_from)
-        due, behind = cycle_from(self.now), cycle_from(last)
+        first, caught_up, on_time, due, behind = map(runs.first_cycle, self._bounds(watermark))
         # Runs that are listed before they are due take no missed run's place.
         wants_late = not self._drops and caught_up < on_time == due
         rows.dropped += on_time - first - wants_late
-        next_due = runs.next(within_time(last))
+        next_due = runs.next_start(behind)
         if next_due is not None:
             rows.next_due = next_due if rows.next_due is None else min(rows.next_due, next_due)
         if wants_late:
             start = self._late_start(plain, runs)
-            following = runs.next(within_time(self.now))
+            following = runs.next_start(runs.first_cycle(within_time(self.now)))
             supersedes = _NEVER if following is None else following - max(self._min_gap, 1)
             if start is None:
                 rows.dropped += 1
@@ -208,17 +203,23 @@ class _Due:
             start = runs.start(cycle_index)
             rows.push(row, cycle_index, start, start)
 
+    def _bounds(self, watermark: int) -> tuple[int, ...]:
+        """Return what the runs of an ID are divided by."""
+        if self._bounds_of_last[0] != watermark:  # most IDs have that of the one before
+            last = max(self.end, watermark)
+            bounds = (watermark, self._caught_up_from, self._on_time_from, self.now, last)
+            within = [within_time(min(max(bound, watermark), last)) for bound in bounds]
+            self._bounds_of_last = (watermark, tuple(within))
+        return self._bounds_of_last[1]
+
     def _late_start(self, plain: PlainId, runs: PlaceRuns) -> int | None:
         """Return when the late run of an ID starts."""
-        schedule = self._schedule
-        if schedule.kinds is None and not self._smear_millis:
+        if self._catch_up is None and not self._smear_millis:
             return self.now
-        salt = schedule.grid.salt if schedule.grid.placement == HASH else b""
-        smear_hash = digest(salt, plain.text) & (1 << 64) - 1
-        if schedule.kinds is None:
+        smear_hash = digest(self._salt, plain.text) & (1 << 64) - 1
+        if self._catch_up is None:
             return self.now + (smear_hash * self._smear_millis >> 64)
-        late = Late(schedule, schedule.kinds, runs, smear_hash, self._work)
-        return late.start(self.now)
+        return self._catch_up.start(runs.origin, smear_hash, self.now)
 
 
 class _Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..v1 import slots_pb2 as pb
 from .rejections import OUT_OF_RANGE, Rejection
@@ -20,8 +20,7 @@ from .times import (
 )
 
 
-@dataclass(frozen=True)
-class PlaceRuns:
+class PlaceRuns(NamedTuple):
     """The runs of what stands so many milliseconds after the start of each cycle."""
 
     #: Of the run in cycle 0.
@@ -41,9 +40,9 @@ class PlaceRuns:
     def start(self, cycle_index: int) -> int:
         return self.origin + cycle_index * self.period
 
-    def next(self, millis: int) -> int | None:
-        """Return the first start at or after an instant, if it lies in the years 1 to 9999."""
-        start = self.start(self.first_cycle(millis))
+    def next_start(self, cycle_index: int) -> int | None:
+        """Return the start of a cycle's run, if it lies in the years 1 to 9999."""
+        start = self.start(cycle_index)
         return start if is_in_time(start) else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from ..errors import NeedsSidecar
@@ -79,6 +79,8 @@ class LocalSchedule:
     kind: int | None = None
     #: Ticks that the kind runs after kind 0.
     rotation_ticks: int = 0
+    #: The schedule as each kind has it, by name.
+    _of_kinds: dict[str, LocalSchedule] = field(init=False, default_factory=dict)
 
     @property
     def period_ticks(self) -> int:
@@ -96,9 +98,12 @@ class LocalSchedule:
         """Return the schedule as a kind has it; without kinds, any name is a label."""
         if self.kinds is None:
             return self
-        index = self.kinds.index_of(name)
-        rotation = self.kinds.kinds[index].offset * self.grid.slot_ticks
-        return replace(self, kind=index, rotation_ticks=rotation)
+        known = self._of_kinds.get(name)
+        if known is None:
+            index = self.kinds.index_of(name)
+            rotation = self.kinds.kinds[index].offset * self.grid.slot_ticks
+            known = self._of_kinds[name] = replace(self, kind=index, rotation_ticks=rotation)
+        return known
 
     def place(self, plain: PlainId) -> tuple[int, int | float]:
         """Return ticks from the start of the cycle, and the number that decided them."""
