@@ -37,7 +37,7 @@ class Requests:
             self.list_slots,
             self.window,
             self.due_runs,
-            self.due_runs,
+            self.late_runs,
             self.route,
         ]
         return self.rng.choice(makers)()
@@ -316,6 +316,31 @@ class Requests:
                 getattr(request, name).CopyFrom(self.millis((Duration, rng.randrange(period + 1))))
         if rng.random() < 0.3:
             request.page_size = rng.choice([1, 2, 5, 65_536, -1 if self.rarely() else 3])
+        return "ListDueRuns", request
+
+    def late_runs(self) -> tuple[str, Any]:
+        """Return a question for late runs of kinds so near that milliseconds count."""
+        rng = self.rng
+        slots = rng.choice([4, 6, 8, 12])
+        ticks = slots * rng.choice([12, 30, 60])
+        spec = schedule_pb.ScheduleSpec(slot_count=slots, salt=rng.choice(TEXTS))
+        spec.resolution.CopyFrom(Duration(nanos=10**6))
+        spec.period.CopyFrom(Duration(seconds=ticks // 1_000, nanos=ticks % 1_000 * 10**6))
+        kind_count = rng.choice([1, 2, 2, 3, 4])
+        for name in NAMES[:kind_count]:
+            spec.kinds.add(name=name)
+        if rng.random() < 0.5:
+            for kind in spec.kinds:
+                kind.run_time.CopyFrom(Duration(nanos=rng.randrange(ticks // slots) * 10**6))
+        request = due_pb.ListDueRunsRequest(
+            schedule=schedule_pb.Schedule(spec=spec), kind=rng.choice(NAMES[:kind_count])
+        )
+        request.ids.integers.extend(self.integer() for _ in range(12))
+        request.page_size = rng.choice([0, 0, 5])
+        now = rng.randrange(-(10**6), 10**12)
+        request.now_time.CopyFrom(Timestamp(seconds=now // 1_000, nanos=now % 1_000 * 10**6))
+        request.watermark_unix_millis.extend(now - rng.randrange(3 * ticks) for _ in range(12))
+        request.catch_up_policy.on_time_tolerance.CopyFrom(Duration(nanos=rng.randrange(3) * 10**6))
         return "ListDueRuns", request
 
     def route(self) -> tuple[str, Any]:

@@ -174,6 +174,14 @@ def test_workers_wait_and_have_no_breaker(own_sidecar):
     assert calls(Client(own_sidecar.address, timeout="web", breaker=False), 7).slow() == 7
 
 
+def test_an_open_circuit_ends_patience():
+    client = Client(f"127.0.0.1:{free_port()}", breaker=True)
+    assert calls(client, 1).outcomes[0] in (offbeat.Unavailable, offbeat.CircuitOpen)
+    at_once = calls(client, 20)
+    assert at_once.outcomes == [offbeat.CircuitOpen] * 20
+    assert max(at_once.seconds) < AT_ONCE
+
+
 def test_words_stand_for_timeouts(monkeypatch):
     assert (Client(timeout="web").timeout, Client(timeout="worker").timeout) == (0.3, 10.0)
     monkeypatch.setenv("OFFBEAT_TIMEOUT", "web")
@@ -306,6 +314,7 @@ def test_a_late_failure_is_not_that_of_the_call_that_finds_out(clock):
     clock.now += 1.01
     with circuit.call():
         assert not old.__exit__(offbeat.Unavailable, AWAY, None)
+        clock.now += 2.5
         assert not call(circuit), "two find out at once"
     assert call(circuit)
 
@@ -326,5 +335,6 @@ def test_a_forked_child_begins_anew(clock):
     with circuit.call(), circuit._lock:  # of another thread, say
         pid = os.fork()
         if pid == 0:
+            signal.alarm(5)  # not for ever, if the lock is held in the child
             os._exit(0 if call(circuit) and call(circuit) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

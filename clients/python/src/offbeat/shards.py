@@ -5,10 +5,12 @@ from __future__ import annotations
 from .errors import refused
 from .ids import IdEncoder, IdType, IdValue, checked_text
 from .local.ids import read_id
-from .local.limits import SLOT_COUNT, in_range
+from .local.limits import SLOT_COUNT, Limit, in_range
 from .local.placement import HASH, Grid
 from .local.rejections import Rejection
 from .local.schedules import check_salt
+
+_SHARD_COUNT = Limit(SLOT_COUNT.minimum, SLOT_COUNT.maximum, "shards")
 
 
 def shard(id: IdValue, shard_count: int, *, salt: str = "", id_type: IdType | None = None) -> int:
@@ -22,11 +24,11 @@ def shard(id: IdValue, shard_count: int, *, salt: str = "", id_type: IdType | No
     5
     """
     if not isinstance(shard_count, int) or isinstance(shard_count, bool):
-        raise refused("shard_count", shard_count, f"must be {SLOT_COUNT}")
+        raise refused("shard_count", shard_count, f"must be {_SHARD_COUNT}")
     message = IdEncoder(id_type).one(id)
     salt = checked_text("salt", salt)
     try:
-        count = in_range("shard_count", shard_count, SLOT_COUNT)
+        count = in_range("shard_count", shard_count, _SHARD_COUNT)
         check_salt(salt)
         try:
             offset, _ = Grid(HASH, count, 1, salt.encode()).offset(read_id(message))
