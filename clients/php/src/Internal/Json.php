@@ -8,6 +8,7 @@ use DateInterval;
 use DateTimeInterface;
 use DateTimeZone;
 use GMP;
+use Google\Protobuf\Internal\Message;
 use Offbeat\Times;
 
 /**
@@ -22,6 +23,29 @@ final class Json
     public static function of(object $answer): array
     {
         return array_map(self::value(...), get_object_vars($answer));
+    }
+
+    /**
+     * A message from its JSON.
+     *
+     * @template T of Message
+     *
+     * @param T $message
+     * @param array<string, mixed> $json
+     *
+     * @return T
+     */
+    public static function message(Message $message, array $json): Message
+    {
+        // The runtime 3.21 takes the ".146" of an instant for 146 nanoseconds: give it all nine digits.
+        array_walk_recursive($json, static function (mixed &$value): void {
+            if (is_string($value) && preg_match('/^(\d{4}-\d\d-\d\dT[\d:]{8})\.(\d{1,9})(Z|[+-][\d:]+)$/D', $value, $found)) {
+                $value = $found[1] . '.' . str_pad($found[2], 9, '0') . $found[3];
+            }
+        });
+        $message->mergeFromJsonString(json_encode((object) $json, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION));
+
+        return $message;
     }
 
     private static function value(mixed $value): mixed

@@ -1,0 +1,25 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Internal\Local;
+
+/**
+ * A kind of a schedule, and where it stands.
+ *
+ * @internal
+ */
+final class Kind
+{
+    /**
+     * @param int $offset slots from kind 0 to this kind
+     * @param int $gap slots from this kind to the next one; of a single kind, all
+     */
+    public function __construct(
+        public readonly string $name,
+        public readonly ?Span $runTime,
+        public readonly int $offset,
+        public readonly int $gap,
+    ) {
+    }
+}

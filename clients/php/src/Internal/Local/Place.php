@@ -1,0 +1,25 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Internal\Local;
+
+/**
+ * Where an ID stands in each cycle of a schedule.
+ *
+ * @internal
+ */
+final class Place
+{
+    /**
+     * @param int $offset ticks from the start of the cycle
+     * @param string $hash hexadecimal digits, of PLACEMENT_HASH
+     * @param ?int $bucket of PLACEMENT_TWISTER
+     */
+    public function __construct(
+        public readonly int $offset,
+        public readonly string $hash = '',
+        public readonly ?int $bucket = null,
+    ) {
+    }
+}
