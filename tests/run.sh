@@ -32,6 +32,7 @@ setup() {
     fi
     [ -d /usr/share/php/Google/Protobuf ] || missing+=(php-google-protobuf)
     command -v phpunit >/dev/null || missing+=(phpunit)
+    compgen -G '/usr/sbin/php-fpm*' >/dev/null || missing+=(php-fpm)
     # To build ext-grpc, the other transport of the PHP client.
     command -v phpize >/dev/null || missing+=(php-dev)
     command -v dpkg-source >/dev/null || missing+=(dpkg-dev)

@@ -27,12 +27,14 @@ final class Assignment implements \JsonSerializable
     /**
      * @param non-empty-list<Piece> $pieces in order; one without a weight
      * @param PlacementExplanation $explanation what decided
+     * @param DecidedBy $decidedBy who decided
      */
     public function __construct(
         public readonly int|float|string|\GMP $id,
         public readonly string $fingerprint,
         public readonly array $pieces,
         public readonly PlacementExplanation $explanation,
+        public readonly DecidedBy $decidedBy = DecidedBy::Sidecar,
     ) {
         $first = $pieces[0] ?? throw new \UnexpectedValueException('an assignment without a piece');
         $this->slotIndex = $first->slotIndex;

@@ -4,8 +4,12 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
+use DateTimeImmutable;
+use DateTimeInterface;
 use Google\Protobuf\Internal\Message;
 use Offbeat\Exception\InvalidArgument;
+use Offbeat\Exception\NeedsSidecar;
+use Offbeat\Exception\NoAnswer;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Internal\BatchCalls;
 use Offbeat\Internal\Check;
@@ -13,18 +17,24 @@ use Offbeat\Internal\DueRunCalls;
 use Offbeat\Internal\KindCalls;
 use Offbeat\Internal\LaneCalls;
 use Offbeat\Internal\LatenessCalls;
+use Offbeat\Internal\Local\Decider;
+use Offbeat\Internal\Local\ScheduleFile;
+use Offbeat\Internal\LocalCalls;
 use Offbeat\Internal\MigrationCalls;
+use Offbeat\Internal\Settings;
 use Offbeat\Internal\SlotCalls;
 use Offbeat\Internal\SpreadCalls;
 use Offbeat\Internal\StageCalls;
+use Offbeat\Internal\Transport\BreakingTransport;
 use Offbeat\Internal\Transport\CurlTransport;
 use Offbeat\Internal\Transport\Endpoint;
 use Offbeat\Internal\Transport\GrpcTransport;
+use Offbeat\Internal\Transport\NoTransport;
 use Offbeat\Internal\Transport\RetryingTransport;
 use Offbeat\Internal\Transport\Transport;
 
 /**
- * Asks a sidecar.
+ * Asks a sidecar, or decides without one: see Mode.
  *
  *     $client = new Offbeat\Client('127.0.0.1:2328');
  *     $client->assignSlot(new Offbeat\Schedule(period: 8 * 3600), 'acme')->nextRun()->startTime;
@@ -39,6 +49,7 @@ final class Client
     use KindCalls;
     use LaneCalls;
     use LatenessCalls;
+    use LocalCalls;
     use MigrationCalls;
     use SlotCalls;
     use SpreadCalls;
@@ -46,36 +57,65 @@ final class Client
 
     public const DEFAULT_ADDRESS = '127.0.0.1:2328';
 
-    private const DEFAULT_TIMEOUT = 10.0;
+    /** Batches of a call with so many IDs are decided sooner by a sidecar. */
+    private const MANY_IDS = 1_000;
 
     public readonly string $address;
     public readonly float $timeout;
+    public readonly Mode $mode;
     /** Makes each call once. */
     private readonly Transport $direct;
     private readonly Transport $transport;
     private readonly Endpoint $endpoint;
+    private readonly Decider $decider;
+    /** @var \Closure(): DateTimeInterface */
+    private readonly \Closure $clock;
 
     /**
      * @param ?string $address HOST:PORT or unix:PATH; by default OFFBEAT_ADDRESS, else 127.0.0.1:2328
-     * @param int|float|null $timeout bounds every call, and each call of a large batch; in seconds;
-     *     by default OFFBEAT_TIMEOUT, else 10
+     * @param int|float|string|null $timeout bounds every call, and each call of a large batch: in seconds, or 'web' for
+     *     0.3 with a breaker, or 'worker' for 10; by default OFFBEAT_TIMEOUT, else 'worker'
      * @param string|(\Closure(): string)|null $token one that the sidecar takes; what a closure returns
      *     is taken again for each call. Over TCP it needs tls, or a loopback address
      * @param ?Tls $tls by default none; new Tls() trusts the authorities of the system
+     * @param Mode|string|null $mode who decides; by default OFFBEAT_MODE, else Mode::Remote
+     * @param ?string $schedules a file with the JSON of `offbeat schedules export`, for schedules by name that are decided
+     *     without a sidecar; by default OFFBEAT_SCHEDULES, else none
+     * @param Breaker|false|null $breaker by default one with the timeout 'web', and none with others
+     * @param (\Closure(): DateTimeInterface)|null $clock Mode::Local only: tells now; by default the clock of this machine
      */
     public function __construct(
         ?string $address = null,
-        int|float|null $timeout = null,
+        int|float|string|null $timeout = null,
         TransportKind|string $transport = TransportKind::Auto,
         #[\SensitiveParameter]
         string|\Closure|null $token = null,
         ?Tls $tls = null,
+        Mode|string|null $mode = null,
+        ?string $schedules = null,
+        Breaker|false|null $breaker = null,
+        ?\Closure $clock = null,
     ) {
-        $this->address = $address ?? self::variable('OFFBEAT_ADDRESS') ?? self::DEFAULT_ADDRESS;
-        $this->timeout = $timeout === null ? self::timeoutFromVariable() : Check::timeout('timeout', $timeout);
+        $this->mode = Settings::mode($mode);
+        if ($clock !== null && $this->mode !== Mode::Local) {
+            throw InvalidArgument::refused('clock', $clock, "must not be set unless the mode is 'local': a sidecar has its own");
+        }
+        $this->clock = $clock ?? static fn (): DateTimeImmutable => new DateTimeImmutable();
+        $this->address = $address ?? Settings::variable('OFFBEAT_ADDRESS') ?? self::DEFAULT_ADDRESS;
+        [$this->timeout, $isWeb] = Settings::timeout($timeout);
         $this->endpoint = Endpoint::of($this->address, $tls, $token);
-        $this->direct = self::transport($transport, $this->endpoint);
-        $this->transport = new RetryingTransport($this->direct);
+        $schedules ??= Settings::variable('OFFBEAT_SCHEDULES');
+        $this->decider = new Decider($this->mode, $schedules === null ? null : new ScheduleFile($schedules), $this->clock);
+        $direct = $this->mode === Mode::Local ? new NoTransport() : self::transport($transport, $this->endpoint);
+        $breaker ??= $isWeb ? new Breaker() : false;
+        if ($breaker === false || $this->mode === Mode::Local) {
+            $this->direct = $direct;
+            $this->transport = new RetryingTransport($direct);
+        } else {
+            $store = BreakingTransport::store($this->address);
+            $this->direct = new BreakingTransport($direct, $breaker, $this->address, $store);
+            $this->transport = new BreakingTransport(new RetryingTransport($direct), $breaker, $this->address, $store);
+        }
     }
 
     /** Closes the connection; the next call makes a new one. */
@@ -105,15 +145,74 @@ final class Client
      *
      * @return T
      */
-    private function call(string $method, Message|string $request, Message $response, int|float|null $timeout): Message
+    private function call(string $method, Message $request, Message $response, int|float|null $timeout): Message
     {
-        $bytes = $this->send($method, is_string($request) ? $request : $request->serializeToString(), $timeout);
+        return $this->ask($method, $request, $response, $timeout)[0];
+    }
 
-        return $this->read(static function () use ($bytes, $response): Message {
+    /**
+     * The same, with who decided.
+     *
+     * @template T of Message
+     *
+     * @param T $response
+     * @param string $opening fields that are not in the request, as bytes
+     *
+     * @return array{T, DecidedBy}
+     */
+    private function ask(string $method, Message $request, Message $response, int|float|null $timeout, string $opening = ''): array
+    {
+        $decided = $this->mode === Mode::Remote ? null : $this->decider->answer($method, $request, $opening);
+        if ($decided !== null) {
+            return [$decided, DecidedBy::Local];
+        }
+        $bytes = $this->send($method, $opening . $request->serializeToString(), $timeout);
+        $response = $this->read(static function () use ($bytes, $response): Message {
             $response->mergeFromString($bytes);
 
             return $response;
         });
+
+        return [$response, DecidedBy::Sidecar];
+    }
+
+    /**
+     * The bytes of the answer about a batch, with who decided.
+     *
+     * @param int $idCount of the call, up to the end of this batch
+     *
+     * @return array{string, DecidedBy}
+     */
+    private function askBatch(string $method, string $bytes, int $idCount, int|float|null $timeout): array
+    {
+        if ($this->mode === Mode::Remote) {
+            return [$this->send($method, $bytes, $timeout), DecidedBy::Sidecar];
+        }
+        if ($this->mode === Mode::Auto && $idCount >= self::MANY_IDS && $this->decider->takes($method, $bytes)) {
+            try {
+                return [$this->sendOnce($method, $bytes, $timeout), DecidedBy::Sidecar];
+            } catch (NoAnswer) {
+                // It would be sooner, but nobody has to wait for it.
+            }
+        }
+        $decided = $this->decider->batch($method, $bytes);
+
+        return $decided === null
+            ? [$this->send($method, $bytes, $timeout), DecidedBy::Sidecar]
+            : [$decided, DecidedBy::Local];
+    }
+
+    private function now(): DateTimeImmutable
+    {
+        return DateTimeImmutable::createFromInterface(($this->clock)());
+    }
+
+    /** @throws NeedsSidecar in Mode::Local */
+    private function requireSidecar(string $what): void
+    {
+        if ($this->mode === Mode::Local) {
+            throw new NeedsSidecar("$what needs a sidecar: clients do not decide it");
+        }
     }
 
     private function send(string $method, string $bytes, int|float|null $timeout): string
@@ -164,25 +263,5 @@ final class Client
                 'must be one that is loaded: ext-curl, or ext-grpc',
             ),
         };
-    }
-
-    private static function variable(string $name): ?string
-    {
-        $value = getenv($name);
-
-        return $value === false || $value === '' ? null : $value;
-    }
-
-    private static function timeoutFromVariable(): float
-    {
-        $value = self::variable('OFFBEAT_TIMEOUT');
-        if ($value === null) {
-            return self::DEFAULT_TIMEOUT;
-        }
-        if (!is_numeric($value)) {
-            throw InvalidArgument::refused('OFFBEAT_TIMEOUT', $value, 'must be a positive number of seconds');
-        }
-
-        return Check::timeout('OFFBEAT_TIMEOUT', (float) $value);
     }
 }

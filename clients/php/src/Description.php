@@ -44,6 +44,7 @@ final class Description implements \JsonSerializable
         public readonly ?ExpectedLoad $secondLoad,
         public readonly array $kinds,
         public readonly string $timeZoneDatabase,
+        public readonly DecidedBy $decidedBy = DecidedBy::Sidecar,
     ) {
     }
 }

@@ -58,6 +58,7 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate, \Js
         public readonly array $errors,
         private readonly string $runKeyPrefix,
         bool $idsAreUuids,
+        public readonly DecidedBy $decidedBy = DecidedBy::Sidecar,
     ) {
         $this->ids = $ids;
         $this->idsAreUuids = $idsAreUuids;
@@ -92,13 +93,14 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate, \Js
             self::all($parts, 'errors'),
             $first->runKeyPrefix,
             $first->idsAreUuids,
+            DecidedBy::ofAll(array_column($parts, 'decidedBy')),
         );
     }
 
     /** @internal The answer to no IDs. */
-    public static function none(string $fingerprint, DateTimeImmutable $nextWatermarkTime): self
+    public static function none(string $fingerprint, DateTimeImmutable $nextWatermarkTime, DecidedBy $decidedBy): self
     {
-        return new self($fingerprint, [], [], [], [], [], [], $nextWatermarkTime, 0, 0, 0, 0, null, [], '', false);
+        return new self($fingerprint, [], [], [], [], [], [], $nextWatermarkTime, 0, 0, 0, 0, null, [], '', false, $decidedBy);
     }
 
     public function count(): int

@@ -37,6 +37,7 @@ final class PackedAssignments implements \Countable
         public readonly array $errors,
         public readonly int $tickNanos,
         public readonly string $runKeyPrefix,
+        public readonly DecidedBy $decidedBy = DecidedBy::Sidecar,
     ) {
     }
 
@@ -63,6 +64,7 @@ final class PackedAssignments implements \Countable
             array_merge(...array_column($parts, 'errors')),
             $first->tickNanos,
             $first->runKeyPrefix,
+            DecidedBy::ofAll(array_column($parts, 'decidedBy')),
         );
     }
 

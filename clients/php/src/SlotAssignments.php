@@ -56,6 +56,7 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
         bool $idsAreUuids,
         public readonly array $idIndexes = [],
         public readonly array $pieceIndexes = [],
+        public readonly DecidedBy $decidedBy = DecidedBy::Sidecar,
     ) {
         $this->ids = $ids;
         $this->idsAreUuids = $idsAreUuids;
@@ -88,13 +89,14 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
             $first->idsAreUuids,
             self::allPlaces($parts, 'idIndexes'),
             self::all($parts, 'pieceIndexes'),
+            DecidedBy::ofAll(array_column($parts, 'decidedBy')),
         );
     }
 
     /** @internal The answer to no IDs. */
-    public static function none(string $fingerprint): self
+    public static function none(string $fingerprint, DecidedBy $decidedBy): self
     {
-        return new self($fingerprint, 0, [], [], [], [], [], [], [], [], 1_000_000_000, '', false);
+        return new self($fingerprint, 0, [], [], [], [], [], [], [], [], 1_000_000_000, '', false, decidedBy: $decidedBy);
     }
 
     public function count(): int

@@ -20,7 +20,7 @@ final class ReadmeTest extends OffbeatTestCase
             preg_replace(self::IMPORT, '', $blocks),
             count: $examples,
         );
-        self::assertSame(81, $examples);
+        self::assertSame(89, $examples);
         $file = tempnam(sys_get_temp_dir(), 'offbeat-');
         $imports = implode("\n", array_map(trim(...), array_unique(array_map(trim(...), $imports[0]))));
         file_put_contents($file, "<?php\n\ndeclare(strict_types=1);\n\n$imports\n\n$code");
@@ -63,7 +63,7 @@ final class ReadmeTest extends OffbeatTestCase
     {
         self::assertStringNotContainsString('use Offbeat\\Internal', self::readme());
         $folders = array_map(basename(...), glob(__DIR__ . '/../src/*', GLOB_ONLYDIR));
-        self::assertSame(['Exception', 'Internal', 'Lanes', 'NamedSpread', 'Spread', 'Stages'], $folders);
+        self::assertSame(['Exception', 'Internal', 'Lanes', 'NamedSpread', 'Spread', 'Stages', 'Testing'], $folders);
         foreach ($folders as $folder) {
             self::assertStringContainsString("`Offbeat\\$folder`", self::readme());
         }

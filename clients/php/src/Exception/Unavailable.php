@@ -5,6 +5,6 @@ declare(strict_types=1);
 namespace Offbeat\Exception;
 
 /** The sidecar cannot be reached, or shuts down; retries have been made. */
-final class Unavailable extends NoAnswer
+class Unavailable extends NoAnswer
 {
 }

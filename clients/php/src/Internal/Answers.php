@@ -10,6 +10,7 @@ use Offbeat\AuditWarning;
 use Offbeat\BucketShare;
 use Offbeat\ComparedPair;
 use Offbeat\Comparison;
+use Offbeat\DecidedBy;
 use Offbeat\DescribedKind;
 use Offbeat\Description;
 use Offbeat\ExpectedLoad;
@@ -43,7 +44,7 @@ final class Answers
     /** What a run is of that is asked about without a kind, as the sidecar has it. */
     private const DEFAULT_KIND = 'default';
 
-    public static function assignment(int|float|string|\GMP $id, ?string $kind, V1\AssignSlotResponse $message): Assignment
+    public static function assignment(int|float|string|\GMP $id, ?string $kind, V1\AssignSlotResponse $message, DecidedBy $decidedBy): Assignment
     {
         $kind = (string) $kind === '' ? self::DEFAULT_KIND : $kind;
         $piece = static fn (V1\Piece $piece): Piece => self::piece($piece, $id, $kind);
@@ -59,6 +60,7 @@ final class Answers
                 bucket: $explanation->hasBucket() ? $explanation->getBucket() : null,
                 fraction: $explanation->hasFraction() ? $explanation->getFraction() : null,
             ),
+            decidedBy: $decidedBy,
         );
     }
 
@@ -94,7 +96,7 @@ final class Answers
         return new SqlPredicate($message->getSql(), $parameters, self::index($index));
     }
 
-    public static function description(V1\DescribeScheduleResponse $message): Description
+    public static function description(V1\DescribeScheduleResponse $message, DecidedBy $decidedBy): Description
     {
         $share = $message->getBucketShare();
         $slot = $message->getSlot();
@@ -121,6 +123,7 @@ final class Answers
             secondLoad: self::load($message->getSecondLoad()),
             kinds: array_map(self::describedKind(...), iterator_to_array($message->getKinds(), false)),
             timeZoneDatabase: $message->getIdentity()->getTimeZoneDatabase(),
+            decidedBy: $decidedBy,
         );
     }
 

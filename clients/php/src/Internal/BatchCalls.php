@@ -10,6 +10,7 @@ use DateTimeZone;
 use Google\Protobuf\FieldMask;
 use Google\Protobuf\Internal\Message;
 use Offbeat\AssignmentColumn;
+use Offbeat\DecidedBy;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
@@ -61,9 +62,9 @@ trait BatchCalls
         $batches = new Batches($ids, $idType, ['weights' => $weights], $timeZones);
         $parts = iterator_to_array($this->assigned($schedule, $batches, $fromTime, $kind, $columns, $timeout), false);
         if ($parts === []) { // nothing was asked: let the schedule be checked all the same
-            $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
+            $description = $this->describeSchedule($schedule, timeout: $timeout);
 
-            return SlotAssignments::none($fingerprint);
+            return SlotAssignments::none($description->fingerprint, $description->decidedBy);
         }
         $assignments = SlotAssignments::joined($parts);
         if ($assignments->errors !== [] && !$returnErrors) {
@@ -115,11 +116,11 @@ trait BatchCalls
         }
         $zoneNames = Check::timeZones($timeZones);
         if ($bytes === '') { // nothing is asked: let the schedule be checked all the same
-            $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
+            $description = $this->describeSchedule($schedule, timeout: $timeout);
 
-            return new PackedAssignments($fingerprint, '', '', '', '', '', '', [], 1_000_000_000, '');
+            return new PackedAssignments($description->fingerprint, '', '', '', '', '', '', [], 1_000_000_000, '', $description->decidedBy);
         }
-        $opening = self::assigning($fromTime, $kind, $columns);
+        $opening = self::assigning($fromTime ?? $this->now(), $kind, $columns);
         $columns = $columns === [] ? AssignmentColumn::DEFAULT : $columns;
         $opening = ScheduleEncoder::schedule($schedule) . $opening->serializeToString();
         $parts = [];
@@ -133,8 +134,8 @@ trait BatchCalls
             $zones = $zoneNames === [] && $indexes === '' ? '' : IdEncoder::zones($zoneNames, $indexes);
             // In one go: a copy of a batch takes as long as some thousand decisions.
             $question = $opening . Wire::head(2, strlen($head) + strlen($part) + strlen($zones)) . $head . $part . $zones;
-            $answer = $this->send('offbeat.v1.SlotService/AssignSlots', $question, $timeout);
-            $parts[] = $this->read(static fn (): PackedAssignments => Columns::packed($answer, $count, $first, $columns));
+            [$answer, $by] = $this->askBatch('offbeat.v1.SlotService/AssignSlots', $question, $first + $count, $timeout);
+            $parts[] = $this->read(static fn (): PackedAssignments => Columns::packed($answer, $count, $first, $columns, $by));
         }
         $assignments = PackedAssignments::joined($parts);
         if ($assignments->errors !== [] && !$returnErrors) {
@@ -225,12 +226,12 @@ trait BatchCalls
         array $columns,
         int|float|null $timeout,
     ): \Generator {
-        $request = self::assigning($fromTime, $kind, $columns);
+        $request = self::assigning($fromTime ?? $this->now(), $kind, $columns);
         $opening = ScheduleEncoder::schedule($schedule);
         $fields = ['ids' => 2, 'weights' => 5]; // of the request
         $wanted = $columns === [] ? AssignmentColumn::DEFAULT : $columns;
-        $reader = static fn (string $bytes, array $ids, int $first, bool $idsAreUuids): SlotAssignments
-            => Columns::assignments($bytes, $ids, $first, $idsAreUuids, $wanted);
+        $reader = static fn (string $bytes, array $ids, int $first, bool $idsAreUuids, DecidedBy $by): SlotAssignments
+            => Columns::assignments($bytes, $ids, $first, $idsAreUuids, $wanted, $by);
 
         return $this->answers('AssignSlots', $request, $fields, $batches, $reader, $timeout, $opening);
     }
@@ -240,11 +241,11 @@ trait BatchCalls
      *
      * @param list<AssignmentColumn> $columns
      */
-    private static function assigning(?DateTimeInterface $fromTime, ?string $kind, array $columns): V1\AssignSlotsRequest
+    private static function assigning(DateTimeInterface $fromTime, ?string $kind, array $columns): V1\AssignSlotsRequest
     {
         $request = (new V1\AssignSlotsRequest())
-            // Now is taken once, so that all IDs of a call are asked about at one instant.
-            ->setFromTime(Times::toTimestamp($fromTime ?? new DateTimeImmutable()))
+            // Now was taken once, so that all IDs of a call are asked about at one instant.
+            ->setFromTime(Times::toTimestamp($fromTime))
             ->setKind(Check::utf8('kind', $kind ?? ''));
         if ($columns !== []) {
             $path = static fn (AssignmentColumn $column): string => $column->value;
@@ -260,7 +261,7 @@ trait BatchCalls
      * @param string $method of SlotService
      * @param Message $request all but the IDs; what is changed in it counts from the next batch on
      * @param array<string, int> $fields the numbers of the fields of what there is of each ID
-     * @param \Closure(string, list<mixed>, int, bool): T $reader
+     * @param \Closure(string, list<mixed>, int, bool, DecidedBy): T $reader
      * @param string $opening fields that are not in $request, as bytes
      *
      * @return \Generator<int, T>
@@ -274,15 +275,21 @@ trait BatchCalls
         int|float|null $timeout,
         string $opening = '',
     ): \Generator {
-        $send = fn (Batch $batch): string => $this->send(
+        $ask = fn (Batch $batch): array => $this->askBatch(
             "offbeat.v1.SlotService/$method",
             $opening . $request->serializeToString() . $batch->bytes($fields),
+            $batch->first + count($batch->ids),
             $timeout,
         );
-        foreach ($batches->answered($send) as [$batch, $bytes]) {
-            yield $this->read(static fn () => $reader($bytes, $batch->ids, $batch->first, $batch->idsAreUuids()));
+        foreach ($batches->answered($ask) as [$batch, [$bytes, $by]]) {
+            yield $this->read(static fn () => $reader($bytes, $batch->ids, $batch->first, $batch->idsAreUuids(), $by));
         }
     }
+
+    /** @return array{string, DecidedBy} */
+    abstract private function askBatch(string $method, string $bytes, int $idCount, int|float|null $timeout): array;
+
+    abstract private function now(): DateTimeImmutable;
 
     abstract private function send(string $method, string $bytes, int|float|null $timeout): string;
 

@@ -71,17 +71,19 @@ final class Batches implements \IteratorAggregate
      * The batches with the answers to them, in order. A batch that is too large for the sidecar is
      * halved.
      *
-     * @param \Closure(Batch): string $send
+     * @template T
      *
-     * @return \Generator<int, array{Batch, string}>
+     * @param \Closure(Batch): T $ask
+     *
+     * @return \Generator<int, array{Batch, T}>
      */
-    public function answered(\Closure $send): \Generator
+    public function answered(\Closure $ask): \Generator
     {
         foreach ($this as $batch) {
             $waiting = [$batch];
             while (($batch = array_shift($waiting)) !== null) {
                 try {
-                    $bytes = $send($batch);
+                    $answer = $ask($batch);
                 } catch (InvalidArgument $refused) {
                     if (!$batch->isTooLarge($refused)) {
                         throw $batch->located($refused);
@@ -89,7 +91,7 @@ final class Batches implements \IteratorAggregate
                     array_unshift($waiting, ...$batch->halves());
                     continue;
                 }
-                yield [$batch, $bytes];
+                yield [$batch, $answer];
             }
         }
     }

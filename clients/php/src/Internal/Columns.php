@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Internal;
 
 use Offbeat\AssignmentColumn;
+use Offbeat\DecidedBy;
 use Offbeat\DueRuns;
 use Offbeat\IdAudit;
 use Offbeat\IdError;
@@ -65,6 +66,7 @@ final class Columns
         int $firstIdIndex,
         bool $idsAreUuids,
         array $wanted = AssignmentColumn::DEFAULT,
+        DecidedBy $decidedBy = DecidedBy::Sidecar,
     ): SlotAssignments {
         [$taken, $rest] = Wire::taken($bytes, [self::ASSIGNMENTS]);
         $response = self::merged(new V1\AssignSlotsResponse(), $rest);
@@ -102,6 +104,7 @@ final class Columns
             idsAreUuids: $idsAreUuids,
             idIndexes: $idIndexes,
             pieceIndexes: self::numbers('V', $columns[self::PIECE_INDEXES], count($idIndexes)),
+            decidedBy: $decidedBy,
         );
     }
 
@@ -110,7 +113,7 @@ final class Columns
      *
      * @throws \Exception if the bytes are no offbeat.v1.AssignSlotsResponse with these columns of so many IDs
      */
-    public static function packed(string $bytes, int $size, int $firstIdIndex, array $wanted): PackedAssignments
+    public static function packed(string $bytes, int $size, int $firstIdIndex, array $wanted, DecidedBy $decidedBy): PackedAssignments
     {
         [$taken, $rest] = Wire::taken($bytes, [self::ASSIGNMENTS]);
         $response = self::merged(new V1\AssignSlotsResponse(), $rest);
@@ -138,6 +141,7 @@ final class Columns
             self::errors($message->getErrors(), $firstIdIndex),
             self::nanos($message->getResolution()),
             $message->getRunKeyPrefix(),
+            $decidedBy,
         );
     }
 
@@ -148,8 +152,13 @@ final class Columns
      *
      * @throws \Exception if the bytes are no offbeat.v1.ListDueRunsResponse
      */
-    public static function dueRuns(string $bytes, array $ids, int $firstIdIndex, bool $idsAreUuids): DueRuns
-    {
+    public static function dueRuns(
+        string $bytes,
+        array $ids,
+        int $firstIdIndex,
+        bool $idsAreUuids,
+        DecidedBy $decidedBy = DecidedBy::Sidecar,
+    ): DueRuns {
         [$taken, $rest] = Wire::taken($bytes, [self::DUE_RUNS]);
         $response = self::merged(new V1\ListDueRunsResponse(), $rest);
         [$columns, $rest] = Wire::taken($taken[self::DUE_RUNS], [
@@ -178,6 +187,7 @@ final class Columns
             errors: array_values(array_column($errors, null, 'idIndex')), // once, where each page has them
             runKeyPrefix: $message->getRunKeyPrefix(),
             idsAreUuids: $idsAreUuids,
+            decidedBy: $decidedBy,
         );
     }
 

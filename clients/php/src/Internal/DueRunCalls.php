@@ -9,6 +9,7 @@ use DateTimeImmutable;
 use DateTimeInterface;
 use DateTimeZone;
 use Offbeat\CatchUpPolicy;
+use Offbeat\DecidedBy;
 use Offbeat\DueRuns;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\OffbeatException;
@@ -66,7 +67,7 @@ trait DueRunCalls
         bool $returnErrors = false,
         int|float|null $timeout = null,
     ): DueRuns {
-        $now = DateTimeImmutable::createFromInterface($nowTime ?? new DateTimeImmutable());
+        $now = DateTimeImmutable::createFromInterface($nowTime ?? $this->now());
         $request = (new V1\ListDueRunsRequest())
             ->setSchedule(ScheduleEncoder::message($schedule))
             ->setKind(Check::utf8('kind', $kind ?? ''))
@@ -85,16 +86,18 @@ trait DueRunCalls
         }
         $batches = new Batches($ids, $idType, ['weights' => $weights, 'watermark_unix_millis' => $watermarks], $timeZones);
         $parts = [];
-        foreach ($batches->answered(fn (Batch $batch): string => $this->pages($request, $batch, $timeout)) as [$batch, $bytes]) {
+        foreach ($batches->answered(fn (Batch $batch): array => $this->pages($request, $batch, $timeout)) as [$batch, [$bytes, $by]]) {
             $parts[] = $this->read(
-                static fn (): DueRuns => Columns::dueRuns($bytes, $batch->ids, $batch->first, $batch->idsAreUuids()),
+                static fn (): DueRuns => Columns::dueRuns($bytes, $batch->ids, $batch->first, $batch->idsAreUuids(), $by),
             );
         }
         if ($parts === []) {
-            $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
+            $description = $this->describeSchedule($schedule, timeout: $timeout);
             $next = Times::shifted('look_ahead', $now, $lookAhead ?? 0);
 
-            return DueRuns::none($fingerprint, Times::fromTimestamp(Times::toTimestamp(max($next, $watermark ?? $next))));
+            $watermark = Times::fromTimestamp(Times::toTimestamp(max($next, $watermark ?? $next)));
+
+            return DueRuns::none($description->fingerprint, $watermark, $description->decidedBy);
         }
         $runs = DueRuns::joined($parts);
         if ($runs->errors !== [] && !$returnErrors) {
@@ -104,23 +107,32 @@ trait DueRunCalls
         return $runs;
     }
 
-    /** All pages about a batch, end to end. */
-    private function pages(V1\ListDueRunsRequest $request, Batch $batch, int|float|null $timeout): string
+    /**
+     * All pages about a batch, end to end, and who decided.
+     *
+     * @return array{string, DecidedBy}
+     */
+    private function pages(V1\ListDueRunsRequest $request, Batch $batch, int|float|null $timeout): array
     {
         $ids = $batch->bytes(['ids' => 2, 'weights' => 3, 'watermark_unix_millis' => 6]); // of the request
         $pages = '';
         $token = '';
+        $decidedBy = [];
+        $count = $batch->first + count($batch->ids);
         do {
             $question = $request->setPageToken($token)->serializeToString() . $ids;
-            $page = $this->send('offbeat.v1.SlotService/ListDueRuns', $question, $timeout);
+            [$page, $decidedBy[]] = $this->askBatch('offbeat.v1.SlotService/ListDueRuns', $question, $count, $timeout);
             $pages .= $page;
             $token = $this->read(static fn (): string => Columns::nextPageToken($page));
         } while ($token !== '');
 
-        return $pages;
+        return [$pages, DecidedBy::ofAll($decidedBy)];
     }
 
-    abstract private function send(string $method, string $bytes, int|float|null $timeout): string;
+    /** @return array{string, DecidedBy} */
+    abstract private function askBatch(string $method, string $bytes, int $idCount, int|float|null $timeout): array;
+
+    abstract private function now(): DateTimeImmutable;
 
     abstract private function read(\Closure $reader): mixed;
 }

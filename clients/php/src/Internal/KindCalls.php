@@ -125,7 +125,7 @@ trait KindCalls
         return $conflicts;
     }
 
-    abstract private function call(string $method, Message|string $request, Message $response, int|float|null $timeout): Message;
+    abstract private function call(string $method, Message $request, Message $response, int|float|null $timeout): Message;
 
     abstract private function read(\Closure $reader): mixed;
 }

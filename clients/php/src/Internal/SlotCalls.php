@@ -8,6 +8,7 @@ use DateTimeInterface;
 use DateTimeZone;
 use Google\Protobuf\Internal\Message;
 use Offbeat\Assignment;
+use Offbeat\DecidedBy;
 use Offbeat\Description;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\IdType;
@@ -39,7 +40,7 @@ trait SlotCalls
         ?int $population = null,
         int|float|null $timeout = null,
     ): Description {
-        $request = (new V1\DescribeScheduleRequest())->setSchedule(ScheduleEncoder::message($schedule));
+        $request = new V1\DescribeScheduleRequest();
         if ($atTime !== null) {
             $request->setAtTime(Times::toTimestamp($atTime));
         }
@@ -47,9 +48,10 @@ trait SlotCalls
             $request->setPopulation($population);
         }
 
-        $response = $this->call('offbeat.v1.SlotService/DescribeSchedule', $request, new V1\DescribeScheduleResponse(), $timeout);
+        $opening = ScheduleEncoder::schedule($schedule);
+        [$response, $by] = $this->ask('offbeat.v1.SlotService/DescribeSchedule', $request, new V1\DescribeScheduleResponse(), $timeout, $opening);
 
-        return $this->read(static fn (): Description => Answers::description($response));
+        return $this->read(static fn (): Description => Answers::description($response, $by));
     }
 
     /**
@@ -191,14 +193,17 @@ trait SlotCalls
             $request->setTimeZone(Check::timeZone('time_zone', $timeZone));
         }
 
-        $question = ScheduleEncoder::schedule($schedule) . $request->serializeToString();
-        $response = $this->call('offbeat.v1.SlotService/AssignSlot', $question, new V1\AssignSlotResponse(), $timeout);
+        $opening = ScheduleEncoder::schedule($schedule);
+        [$response, $by] = $this->ask('offbeat.v1.SlotService/AssignSlot', $request, new V1\AssignSlotResponse(), $timeout, $opening);
         $given = $id instanceof \Stringable ? (string) $id : $id;
 
-        return $this->read(static fn (): Assignment => Answers::assignment($given, $kind, $response));
+        return $this->read(static fn (): Assignment => Answers::assignment($given, $kind, $response, $by));
     }
 
-    abstract private function call(string $method, Message|string $request, Message $response, int|float|null $timeout): Message;
+    /** @return array{Message, DecidedBy} */
+    abstract private function ask(string $method, Message $request, Message $response, int|float|null $timeout, string $opening = ''): array;
+
+    abstract private function call(string $method, Message $request, Message $response, int|float|null $timeout): Message;
 
     abstract private function read(\Closure $reader): mixed;
 }

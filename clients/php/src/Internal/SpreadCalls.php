@@ -149,6 +149,7 @@ trait SpreadCalls
     {
         $seconds = $timeout === null ? null : Check::timeout('timeout', $timeout);
         $path = '/offbeat.v1.SpreadService/Spread';
+        $this->requireSidecar('a spread');
 
         return new Spread($groups, $token, fn (): Conversation => new Conversation($this->endpoint, $path, $seconds));
     }
@@ -168,6 +169,8 @@ trait SpreadCalls
 
     private function namedSpreadService(): Service
     {
+        $this->requireSidecar('a named spread');
+
         return new Service($this->direct, $this->endpoint, $this->timeout);
     }
 }

@@ -1,0 +1,26 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+/** Who decided an answer. */
+enum DecidedBy: string
+{
+    /** The client, without a sidecar. */
+    case Local = 'local';
+
+    case Sidecar = 'sidecar';
+
+    /**
+     * Who decided an answer that has these parts: the sidecar, if it decided one of them.
+     *
+     * @param non-empty-list<self> $parts
+     *
+     * @internal
+     */
+    public static function ofAll(array $parts): self
+    {
+        return in_array(self::Sidecar, $parts, true) ? self::Sidecar : self::Local;
+    }
+}

@@ -1,0 +1,24 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Internal\Breaker;
+
+/**
+ * Where a breaker's state is kept between calls, and between requests.
+ *
+ * @internal
+ */
+interface Store
+{
+    public function read(): State;
+
+    /**
+     * Replaces the state, unless another process does so at the same time.
+     *
+     * @param \Closure(State): ?State $change null leaves it
+     *
+     * @return bool whether it was replaced
+     */
+    public function change(\Closure $change): bool;
+}

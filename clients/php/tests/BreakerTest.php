@@ -1,0 +1,259 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use Offbeat\Breaker;
+use Offbeat\Client;
+use Offbeat\DecidedBy;
+use Offbeat\Exception\CircuitOpen;
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Exception\NoAnswer;
+use Offbeat\Exception\Unavailable;
+use Offbeat\Internal\Breaker\FileStore;
+use Offbeat\Internal\Breaker\State;
+use Offbeat\Internal\Transport\BreakingTransport;
+use Offbeat\Internal\Transport\Transport;
+
+/** A sidecar that is frozen, dead or slow, and callers who must not wait for it. */
+final class BreakerTest extends OffbeatTestCase
+{
+    /** Frozen while it has our connection, and in the middle of calls of others. */
+    public function testAFrozenSidecarCostsAWebProcessLittle(): void
+    {
+        $sidecar = new Sidecar();
+        $client = new Client($sidecar->address, timeout: 'web');
+        $ask = static fn () => $client->describeSchedule(self::eightHours());
+        $ask();
+        $sidecar->process->freeze();
+        $seconds = [];
+        for ($call = 0; $call < 300; ++$call) {
+            [$class, $took] = self::timed($ask);
+            self::assertLessThan(0.5, $took);
+            $seconds[$class][] = $took;
+        }
+        // Each of the five had its time; all others failed at once, but for those that looked again.
+        self::assertGreaterThan(290, count($seconds[CircuitOpen::class]));
+        sort($seconds[CircuitOpen::class]);
+        self::assertLessThan(0.02, $seconds[CircuitOpen::class][145]); // half of them: the machine has other work
+        self::assertCount(2, $seconds);
+        self::assertGreaterThanOrEqual(5, count($seconds[\Offbeat\Exception\DeadlineExceeded::class]));
+        $sidecar->process->thaw();
+        self::until($ask, 4);
+        self::assertSame(array_fill(0, 20, 'answered'), array_map(static fn () => self::timed($ask)[0], range(1, 20)));
+    }
+
+    public function testADeadSidecarAndItsSuccessor(): void
+    {
+        $sidecar = new Sidecar();
+        $client = new Client($sidecar->address, timeout: 'web', breaker: new Breaker(failureCount: 2, openDuration: 0.3));
+        $ask = static fn () => $client->assignSlot(self::eightHours(), 'acme');
+        $ask();
+        $sidecar->process->end(SIGKILL);
+        [$classes, $longest] = [[], 0.0];
+        for ($call = 0; $call < 100; ++$call) {
+            [$classes[], $took] = self::timed($ask);
+            $longest = max($longest, $took);
+        }
+        self::assertLessThan(0.5, $longest);
+        self::assertSame([Unavailable::class, Unavailable::class, CircuitOpen::class], array_slice($classes, 0, 3));
+        self::assertContains(CircuitOpen::class, $classes);
+        $sidecar = new Sidecar($sidecar->address);
+        self::until($ask, 4);
+        self::assertSame('answered', self::timed($ask)[0]);
+    }
+
+    /** By another process, as in PHP-FPM by another request. */
+    public function testProcessesShareWhatTheyKnow(): void
+    {
+        $address = '127.0.0.1:' . Sidecar::freePort();
+        self::fail5($address);
+        $code = 'require $argv[1]; try { (new Offbeat\Client($argv[2], timeout: "web"))->assignSlot(new Offbeat\Schedule(period: 60), 1); }'
+            . ' catch (Offbeat\Exception\NoAnswer $e) { echo $e::class, "\n"; }';
+        $other = new Process([PHP_BINARY, '-r', $code, '--', __DIR__ . '/../autoload.php', $address]);
+        self::assertSame('CircuitOpen', $other->waitFor('/Exception\\\\(\w+)/'));
+        self::assertSame(0, $other->wait(5));
+        // Another sidecar is another circuit.
+        self::assertSame('answered', self::timed(static fn () => (new Client(Sidecar::shared()->address, timeout: 'web'))->serverInfo())[0]);
+    }
+
+    public function testTheTimeOfAnOpenBreakerDoublesAndIsBounded(): void
+    {
+        $transport = self::answering(static fn () => throw new Unavailable('away'));
+        $breaking = self::breaking($transport, new Breaker(2, 0.05, 0.15));
+        $waits = [];
+        for ($probe = 0; $probe < 5; ++$probe) {
+            while (true) {
+                $thrown = self::thrown(Unavailable::class, static fn () => $breaking->call('x', '', 1.0));
+                if ($thrown instanceof CircuitOpen && $thrown->retryDelay > 0.001) {
+                    break;
+                }
+            }
+            $waits[] = $thrown->retryDelay;
+            self::assertSame("nobody: not asked, since " . 2 + $probe . " calls in a row got no answer: it is asked again in "
+                . round($thrown->retryDelay, 3) . ' s', $thrown->getMessage());
+            usleep((int) ($thrown->retryDelay * 1e6) + 5_000);
+        }
+        foreach ([0.05, 0.1, 0.15, 0.15, 0.15] as $probe => $wait) {
+            self::assertEqualsWithDelta($wait, $waits[$probe], 0.03);
+        }
+    }
+
+    public function testOnlyOneCallLooksAgain(): void
+    {
+        $calls = 0;
+        $breaking = null;
+        $transport = self::answering(static function () use (&$calls, &$breaking): string {
+            if (++$calls === 1) {
+                throw new Unavailable('away');
+            }
+            // While it waits for the answer, others come.
+            self::thrown(CircuitOpen::class, static fn () => $breaking->call('x', '', 1.0));
+
+            return 'answer';
+        });
+        $breaking = self::breaking($transport, new Breaker(1, 0.02));
+        self::thrown(Unavailable::class, static fn () => $breaking->call('x', '', 1.0));
+        self::thrown(CircuitOpen::class, static fn () => $breaking->call('x', '', 1.0));
+        usleep(30_000);
+        self::assertSame('answer', $breaking->call('x', '', 1.0));
+        self::assertSame(2, $calls);
+    }
+
+    public function testARefusalIsAnAnswer(): void
+    {
+        $outcomes = [new Unavailable('away'), new Unavailable('away'), InvalidArgument::refused('x', 1, 'must be 2'), new Unavailable('away'), new Unavailable('away')];
+        $transport = self::answering(static function () use (&$outcomes): string {
+            throw array_shift($outcomes);
+        });
+        $breaking = self::breaking($transport, new Breaker(3));
+        foreach ([Unavailable::class, Unavailable::class, InvalidArgument::class, Unavailable::class, Unavailable::class] as $class) {
+            $thrown = self::thrown($class, static fn () => $breaking->call('x', '', 1.0));
+            self::assertNotInstanceOf(CircuitOpen::class, $thrown);
+        }
+    }
+
+    /** What other users of the machine have made is not ours, nor what lies there from before a restart. */
+    public function testTheFileIsOursAlone(): void
+    {
+        $store = FileStore::of('test-' . bin2hex(random_bytes(8)));
+        $folder = sys_get_temp_dir() . '/offbeat-' . posix_geteuid();
+        self::assertSame(0o700, fileperms($folder) & 0o777);
+        $store->change(static fn (): State => new State(5, 1.0, hrtime(true) / 1e9 + 20));
+        self::assertSame(5, $store->read()->failures);
+        self::assertFalse($store->change(static fn (): ?State => null));
+        $path = (new \ReflectionProperty($store, 'path'))->getValue($store);
+        file_put_contents($path, 'x');
+        self::assertTrue($store->read()->isWell());
+        $breaking = new BreakingTransport(self::answering(static fn (): string => 'answer'), new Breaker(), 'nobody', $store);
+        foreach ([new State(5, 1.0, 1e12), new State(5, 1.0, 0.0, 1e12)] as $stale) {
+            file_put_contents($path, $stale->bytes());
+            self::assertSame('answer', $breaking->call('x', '', 1.0));
+            self::assertTrue($store->read()->isWell());
+        }
+        chmod($folder, 0o777);
+        $ofAll = FileStore::of('x');
+        chmod($folder, 0o700);
+        self::assertNull($ofAll);
+        $given = sys_get_temp_dir() . '/offbeat-given-' . bin2hex(random_bytes(8));
+        rename($folder, $given);
+        symlink($given, $folder);
+        try {
+            self::assertNull(FileStore::of('x'));
+        } finally {
+            unlink($folder);
+            rename($given, $folder);
+            unlink($path);
+        }
+    }
+
+    public function testAutoIsNotInTheWay(): void
+    {
+        $sidecar = new Sidecar();
+        $auto = new Client($sidecar->address, timeout: 'web', mode: 'auto');
+        $sidecar->process->freeze();
+        $started = microtime(true);
+        for ($call = 0; $call < 300; ++$call) {
+            self::assertSame(DecidedBy::Local, $auto->assignSlot(self::eightHours(), $call)->decidedBy);
+        }
+        self::assertLessThan(1, microtime(true) - $started);
+        for ($call = 0; $call < 8; ++$call) { // a sidecar would be sooner
+            [, $took] = self::timed(static fn () => self::assertSame(DecidedBy::Local, $auto->assignSlots(self::eightHours(), range(1, 1_000))->decidedBy));
+            self::assertLessThan($call < 5 ? 0.5 : 0.15, $took);
+        }
+        $sidecar->process->thaw();
+    }
+
+    public function testArgumentsAreChecked(): void
+    {
+        foreach ([
+            ['failure_count', static fn () => new Breaker(failureCount: 0)],
+            ['open_duration', static fn () => new Breaker(openDuration: 0)],
+            ['open_duration', static fn () => new Breaker(openDuration: NAN)],
+            ['max_open_duration', static fn () => new Breaker(maxOpenDuration: 0.5)],
+        ] as [$field, $make]) {
+            self::assertSame($field, self::thrown(InvalidArgument::class, $make)->field);
+        }
+        $address = '127.0.0.1:' . Sidecar::freePort();
+        foreach ([new Client($address, timeout: 0.06), new Client($address, timeout: 'web', breaker: false)] as $client) {
+            for ($call = 0; $call < 7; ++$call) { // without a breaker, each call is made
+                self::assertSame(Unavailable::class, self::timed(static fn () => $client->serverInfo(timeout: 0.06))[0]);
+            }
+        }
+    }
+
+    private static function fail5(string $address): void
+    {
+        $client = new Client($address, timeout: 'web');
+        for ($call = 0; $call < 5; ++$call) {
+            self::assertSame(Unavailable::class, self::timed(static fn () => $client->serverInfo(timeout: 0.02))[0]);
+        }
+        self::assertSame(CircuitOpen::class, self::timed(static fn () => $client->serverInfo())[0]);
+    }
+
+    private static function breaking(Transport $transport, Breaker $breaker): BreakingTransport
+    {
+        return new BreakingTransport($transport, $breaker, 'nobody', BreakingTransport::store(bin2hex(random_bytes(8))));
+    }
+
+    private static function answering(\Closure $answer): Transport
+    {
+        return new class ($answer) implements Transport {
+            public function __construct(private readonly \Closure $answer)
+            {
+            }
+
+            public function call(string $method, string $bytes, float $timeout): string
+            {
+                return ($this->answer)();
+            }
+
+            public function close(): void
+            {
+            }
+        };
+    }
+
+    /** @return array{string, float} "answered", or what was thrown; and how long it took */
+    private static function timed(\Closure $ask): array
+    {
+        $started = microtime(true);
+        try {
+            $ask();
+            $class = 'answered';
+        } catch (NoAnswer $none) {
+            $class = $none::class;
+        }
+
+        return [$class, microtime(true) - $started];
+    }
+
+    private static function until(\Closure $ask, float $seconds): void
+    {
+        $end = microtime(true) + $seconds;
+        while (self::timed($ask)[0] !== 'answered' && microtime(true) < $end) {
+            usleep(20_000);
+        }
+    }
+}
