@@ -121,6 +121,24 @@ final class BreakerTest extends OffbeatTestCase
         self::assertSame(2, $calls);
     }
 
+    /** Those that were under way when it opened say nothing new. */
+    public function testCallsThatFailTogetherOpenItOnce(): void
+    {
+        [$depth, $breaking] = [0, null];
+        $transport = self::answering(static function () use (&$depth, &$breaking): string {
+            if (++$depth < 8) {
+                self::thrown(Unavailable::class, static fn () => $breaking->call('x', '', 1.0));
+            }
+            usleep(60_000);
+            throw new Unavailable('away');
+        });
+        $breaking = self::breaking($transport, new Breaker(3, 0.5));
+        self::thrown(Unavailable::class, static fn () => $breaking->call('x', '', 1.0));
+        $open = self::thrown(CircuitOpen::class, static fn () => $breaking->call('x', '', 1.0));
+        self::assertSame(8, $depth);
+        self::assertLessThan(0.25, $open->retryDelay); // since the third of eight
+    }
+
     public function testARefusalIsAnAnswer(): void
     {
         $outcomes = [new Unavailable('away'), new Unavailable('away'), InvalidArgument::refused('x', 1, 'must be 2'), new Unavailable('away'), new Unavailable('away')];

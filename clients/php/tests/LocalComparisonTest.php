@@ -103,6 +103,11 @@ final class LocalComparisonTest extends OffbeatTestCase
                 => (array) $client->assignPacked($schedule, integers: $packed, fromTime: $from, kind: $kind, columns: $columns);
         }
         yield from self::dueRuns($schedule, $ids, $type, $from, $kind);
+        if (count($schedule->kinds) > 1) {
+            yield 'late' => self::late($schedule);
+        } elseif ($schedule->kinds === []) {
+            yield 'at once' => self::atOnce($schedule, $ids[0], $type, $from);
+        }
         yield from self::slots($schedule, $from, $kind);
         yield 'route' => self::route();
     }
@@ -145,6 +150,33 @@ final class LocalComparisonTest extends OffbeatTestCase
         );
     }
 
+    /** Many IDs that have missed their runs, near those of other kinds. */
+    private static function late(Schedule $schedule): \Closure
+    {
+        $ids = range(1, 25);
+        $now = Times::shifted('x', new DateTimeImmutable('2026-03-01T00:00:00Z'), self::number(0, 10 ** 9) / 1_000);
+        $watermark = Times::shifted('x', $now, -1.5 * min((float) $schedule->period, 1e8));
+        $kind = self::pick($schedule->kinds)->name;
+        $policy = new CatchUpPolicy(onTimeTolerance: 0);
+        $isFraction = $schedule->placement === Placement::Fraction;
+        $ids = $isFraction ? array_map(static fn (int $id): float => $id / 26, $ids) : $ids;
+
+        return static fn (Client $client): mixed => $client->listDueRuns($schedule, $ids, $watermark, null, $now, $policy, kind: $kind);
+    }
+
+    /** An ID that has missed a run, at the instant of the next one. */
+    private static function atOnce(Schedule $schedule, mixed $id, ?IdType $type, DateTimeImmutable $from): \Closure
+    {
+        $policy = new CatchUpPolicy(onTimeTolerance: 0, minGap: self::pick([null, 0.001]));
+        $since = -1.2 * min((float) $schedule->period, 1e8);
+
+        return static function (Client $client) use ($schedule, $id, $type, $from, $policy, $since): mixed {
+            $now = $client->assignSlot($schedule, $id, $from, idType: $type)->nextRun()->startTime;
+
+            return $client->listDueRuns($schedule, [$id], Times::shifted('x', $now, $since), null, $now, $policy, idType: $type, returnErrors: true);
+        };
+    }
+
     private static function slots(Schedule $schedule, DateTimeImmutable $start, ?string $kind): iterable
     {
         $names = self::errs(4) ? ['', str_repeat('n', 257), "a\0b"] : ['users', 'u', 'a"b', 'a`b', 'größe', '50%'];
@@ -166,7 +198,8 @@ final class LocalComparisonTest extends OffbeatTestCase
         );
         $period = is_numeric($schedule->period) ? $schedule->period : 3_600;
         $slots = max(1, $schedule->slotCount ?? 16);
-        $end = Times::shifted('x', $start, (self::errs(5) ? self::pick([5_000, -1]) : self::pick([0, 0.001, 5, 40])) * max(0.001, $period) / $slots);
+        $length = (self::errs(5) ? self::pick([5_000, -1]) : self::pick([0, 0.001, 5, 40])) * max(0.001, $period) / $slots;
+        $end = Times::shifted('x', $start, min($length, 9e11));
         yield 'slots' => static fn (Client $client): mixed
             => $client->listSlots($schedule, $start, $end, kind: $kind);
         if (($schedule->placement ?? Placement::Hash) !== Placement::Hash) {
@@ -250,8 +283,8 @@ final class LocalComparisonTest extends OffbeatTestCase
         $names = array_slice(['import', 'export', 'mail', 'a.b', 'x-y_z'], 0, self::number(1, self::oneIn(3) ? 5 : 2));
         $names = self::errs(8) ? [...$names, self::pick(['import', '', 'two words', str_repeat('k', 65)])] : $names;
         $longest = self::errs(4) ? 1.5 : 1 / count($names) / 4;
-        $runTime = static fn (): mixed => self::errs(20) ? self::pick([null, -1]) : self::pick([0, 0.001, (float) $period * $longest]);
-        $hasRunTimes = self::oneIn(2);
+        $runTime = static fn (): mixed => self::errs(20) ? self::pick([null, -1]) : self::pick([0, 0.001, (float) $period * $longest, (float) $period * $longest / 3]);
+        $hasRunTimes = !self::oneIn(3);
 
         return array_map(static fn (string $name): Kind => new Kind($name, $hasRunTimes ? $runTime() : null), $names);
     }
