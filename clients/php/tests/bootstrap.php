@@ -11,3 +11,6 @@ require __DIR__ . '/OffbeatTestCase.php';
 require __DIR__ . '/NamedSpreadTestCase.php';
 require __DIR__ . '/FlakyTransport.php';
 require __DIR__ . '/PrometheusStandIn.php';
+foreach (['Draw', 'Schedules', 'DueQuestions', 'Questions'] as $random) {
+    require __DIR__ . "/Random/$random.php";
+}

@@ -30,7 +30,7 @@ final class BatchAnswers
         $from = SlotAnswers::moment('from_time', $request->getFromTime(), $now);
         $runs = new Runs($schedule);
         $runs->checkFrom($from, 1);
-        SlotAnswers::checkLabel($schedule, $request->getKind());
+        SlotAnswers::checkLabel($request->getKind());
         $wanted = self::wanted($request);
         $column = IdColumn::ofBytes($ids);
         $placing = new Placing($schedule, $rotation);

@@ -50,7 +50,7 @@ final class DueAnswers
         [$prefix, $rotation] = $schedule->ofKind($request->getKind());
         $spec = new DueSpec($schedule, $request, $now);
         $watermarks = self::watermarks($spec, $request, array_values(unpack('P*', $watermarks)), $column->count());
-        SlotAnswers::checkLabel($schedule, $request->getKind());
+        SlotAnswers::checkLabel($request->getKind());
         $size = $request->getPageSize();
         if ($size < 0 || $size > self::MAX_PAGE) {
             throw Refusal::of(Refusal::OUT_OF_RANGE, 'page_size', $size, 'must be 1 to 65536 runs');

@@ -63,7 +63,7 @@ final class Kinds
         $gap = min(array_column($kinds, 'gap'));
         $turn = intdiv($period, $turns);
         $lead = static fn (Kind $kind): int => $kind->runTime?->millisCeil() ?? intdiv(intdiv($turn * $gap, $slots), 2);
-        $left = static fn (Kind $kind): Span => self::less(Span::ofMillis($kind->gap * $slotMillis), $kind->runTime ?? new Span(0));
+        $left = static fn (Kind $kind): Span => Span::ofMillis($kind->gap * $slotMillis)->minus($kind->runTime ?? new Span(0));
         $tolerances = array_map($left, $kinds);
         usort($tolerances, static fn (Span $one, Span $other): int => $one->compare($other));
 
@@ -278,12 +278,5 @@ final class Kinds
         $needed = static fn (Kind $kind): int => Whole::ceil((max($kind->runTime?->millisCeil() ?? 1, 1) + 1) * $slots, $kind->gap);
 
         return count($kinds) < 2 ? 1 : max(array_map($needed, $kinds));
-    }
-
-    private static function less(Span $span, Span $other): Span
-    {
-        $left = $span->plus(new Span(-$other->seconds, -$other->nanos));
-
-        return $left->nanos < 0 && $left->seconds > 0 ? new Span($left->seconds - 1, $left->nanos + 1_000_000_000) : $left;
     }
 }

@@ -23,27 +23,25 @@ final class Membership
     private readonly int $style;
     private readonly int $firstNumber;
 
-    /** @param int $rotation slots that the kind stands after kind 0 */
+    /**
+     * @param int $rotation slots that the kind stands after kind 0
+     *
+     * @throws NeedsSidecar
+     */
     public function __construct(
         private readonly CheckedSchedule $schedule,
         V1\SqlTarget $target,
         private readonly int $rotation,
     ) {
-        self::checkPlacement($schedule);
+        if ($schedule->placement !== V1\Placement::PLACEMENT_HASH) {
+            throw new NeedsSidecar('predicates need a sidecar under other placements than HASH');
+        }
         $column = new SqlColumn($target);
         $this->style = $target->getParameterStyle();
         $this->firstNumber = $column->firstNumber;
         $key = new SqlKey($column, $schedule->salt);
         $this->index = $key->index();
         $this->compared = $key->compared();
-    }
-
-    /** @throws NeedsSidecar */
-    public static function checkPlacement(CheckedSchedule $schedule): void
-    {
-        if ($schedule->placement !== V1\Placement::PLACEMENT_HASH) {
-            throw new NeedsSidecar('predicates need a sidecar under other placements than HASH');
-        }
     }
 
     public static function checkTarget(?V1\SqlTarget $target): void

@@ -75,7 +75,7 @@ final class SlotAnswers
         $from = self::moment('from_time', $request->getFromTime(), $now);
         $runs = new Runs($schedule, $prefix);
         $runs->checkFrom($from, $count);
-        self::checkLabel($schedule, $request->getKind());
+        self::checkLabel($request->getKind());
         $place = (new Placing($schedule, $rotation))->place($id, 'id');
         $next = $runs->cycleFrom($place->offset, $from->millisCeil());
         $nextRuns = [];
@@ -147,7 +147,6 @@ final class SlotAnswers
         if (count($request->getTimeZones()) > 0) {
             throw new NeedsSidecar('time zones need a sidecar: clients decide elapsed periods alone');
         }
-        Membership::checkPlacement($schedule);
         [, $rotation] = $schedule->ofKind($request->getKind());
         $target = $request->getSqlTarget();
         Membership::checkTarget($target);
@@ -169,7 +168,7 @@ final class SlotAnswers
     }
 
     /** Where a schedule declares no kinds, a kind is a label: it may be anything that a run key takes. */
-    public static function checkLabel(CheckedSchedule $schedule, string $kind): void
+    public static function checkLabel(string $kind): void
     {
         if ($kind !== '') {
             Names::checkPart('kind', $kind);

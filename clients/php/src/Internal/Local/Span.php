@@ -66,7 +66,15 @@ final class Span
         return new self($this->seconds + $other->seconds + intdiv($nanos, 1_000_000_000), $nanos % 1_000_000_000);
     }
 
-    /** Whether it is as long as one, at most as long as another, or between them. */
+    /** What is left without a span that is not longer. */
+    public function minus(self $other): self
+    {
+        $borrowed = $this->nanos < $other->nanos ? 1 : 0;
+
+        return new self($this->seconds - $other->seconds - $borrowed, $this->nanos - $other->nanos + $borrowed * 1_000_000_000);
+    }
+
+    /** Whether it lies between two others, or is one of them. */
     public function isWithin(self $least, self $most): bool
     {
         return $least->compare($this) <= 0 && $this->compare($most) <= 0;
@@ -90,7 +98,7 @@ final class Span
         return (new Duration())->setSeconds($this->seconds)->setNanos($this->nanos);
     }
 
-    /** @internal */
+    /** The digits behind the seconds. */
     public static function fraction(int $nanos): string
     {
         return match (true) {
