@@ -9,7 +9,6 @@ use DateTimeInterface;
 use Google\Protobuf\Internal\Message;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NeedsSidecar;
-use Offbeat\Exception\NoAnswer;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Internal\BatchCalls;
 use Offbeat\Internal\Check;
@@ -63,6 +62,8 @@ final class Client
     public readonly string $address;
     public readonly float $timeout;
     public readonly Mode $mode;
+    /** Makes each call, for those who have a patience of their own. */
+    private readonly Transport $bare;
     /** Makes each call once. */
     private readonly Transport $direct;
     private readonly Transport $transport;
@@ -106,15 +107,15 @@ final class Client
         $this->endpoint = Endpoint::of($this->address, $tls, $token);
         $schedules ??= Settings::variable('OFFBEAT_SCHEDULES');
         $this->decider = new Decider($this->mode, $schedules === null ? null : new ScheduleFile($schedules), $this->clock);
-        $direct = $this->mode === Mode::Local ? new NoTransport() : self::transport($transport, $this->endpoint);
+        $this->bare = $this->mode === Mode::Local ? new NoTransport() : self::transport($transport, $this->endpoint);
         $breaker ??= $isWeb ? new Breaker() : false;
         if ($breaker === false || $this->mode === Mode::Local) {
-            $this->direct = $direct;
-            $this->transport = new RetryingTransport($direct);
+            $this->direct = $this->bare;
+            $this->transport = new RetryingTransport($this->bare);
         } else {
             $store = BreakingTransport::store($this->address);
-            $this->direct = new BreakingTransport($direct, $breaker, $this->address, $store);
-            $this->transport = new BreakingTransport(new RetryingTransport($direct), $breaker, $this->address, $store);
+            $this->direct = new BreakingTransport($this->bare, $breaker, $this->address, $store);
+            $this->transport = new BreakingTransport(new RetryingTransport($this->bare), $breaker, $this->address, $store);
         }
     }
 
@@ -162,11 +163,12 @@ final class Client
      */
     private function ask(string $method, Message $request, Message $response, int|float|null $timeout, string $opening = ''): array
     {
+        $seconds = $this->seconds($timeout);
         $decided = $this->mode === Mode::Remote ? null : $this->decider->answer($method, $request, $opening);
         if ($decided !== null) {
             return [$decided, DecidedBy::Local];
         }
-        $bytes = $this->send($method, $opening . $request->serializeToString(), $timeout);
+        $bytes = $this->send($method, $opening . $request->serializeToString(), $seconds);
         $response = $this->read(static function () use ($bytes, $response): Message {
             $response->mergeFromString($bytes);
 
@@ -185,20 +187,21 @@ final class Client
      */
     private function askBatch(string $method, string $bytes, int $idCount, int|float|null $timeout): array
     {
+        $seconds = $this->seconds($timeout);
         if ($this->mode === Mode::Remote) {
-            return [$this->send($method, $bytes, $timeout), DecidedBy::Sidecar];
+            return [$this->send($method, $bytes, $seconds), DecidedBy::Sidecar];
         }
         if ($this->mode === Mode::Auto && $idCount >= self::MANY_IDS && $this->decider->takes($method, $bytes)) {
             try {
-                return [$this->sendOnce($method, $bytes, $timeout), DecidedBy::Sidecar];
-            } catch (NoAnswer) {
-                // It would be sooner, but nobody has to wait for it.
+                return [$this->sendOnce($method, $bytes, $seconds), DecidedBy::Sidecar];
+            } catch (OffbeatException) {
+                // It would be sooner; but what it refuses is refused here too, and else nobody has to wait for it.
             }
         }
         $decided = $this->decider->batch($method, $bytes);
 
         return $decided === null
-            ? [$this->send($method, $bytes, $timeout), DecidedBy::Sidecar]
+            ? [$this->send($method, $bytes, $seconds), DecidedBy::Sidecar]
             : [$decided, DecidedBy::Local];
     }
 

@@ -7,6 +7,7 @@ namespace Offbeat\Tests;
 use DateTimeImmutable;
 use Offbeat\CalendarCycle;
 use Offbeat\CalendarUnit;
+use Offbeat\CatchUpPolicy;
 use Offbeat\Client;
 use Offbeat\CycleWindow;
 use Offbeat\DatedExclusion;
@@ -18,7 +19,6 @@ use Offbeat\Exception\OffbeatException;
 use Offbeat\IdType;
 use Offbeat\Lanes\Lane;
 use Offbeat\Lanes\LaneSet;
-use Offbeat\CatchUpPolicy;
 use Offbeat\MissedRunPolicy;
 use Offbeat\Mode;
 use Offbeat\Placement;
@@ -133,6 +133,8 @@ final class LocalModeTest extends OffbeatTestCase
             ['timeout', static fn () => new Client(timeout: 'weeb')],
             ['timeout', static fn () => new Client(timeout: '5')],
             ['timeout', static fn () => new Client(timeout: NAN)],
+            ['timeout', static fn () => (new Client(mode: 'local'))->assignSlot(self::eightHours(), 1, timeout: 0)],
+            ['timeout', static fn () => (new Client(mode: 'local'))->assignSlots(self::eightHours(), [1], timeout: 0)],
             ['clock', static fn () => new Client(clock: static fn () => self::noon())],
             ['clock', static fn () => new Client(mode: 'auto', clock: static fn () => self::noon())],
         ] as [$field, $make]) {
@@ -188,6 +190,17 @@ final class LocalModeTest extends OffbeatTestCase
         self::assertGreaterThan(65_536, count($remote));
         $local = $ask(new Client(mode: Mode::Local));
         self::assertEquals(self::withoutDecider($remote), self::withoutDecider($local));
+    }
+
+    public function testAutoDoesNotMindWhoElseListensThere(): void
+    {
+        $address = '127.0.0.1:' . Sidecar::freePort();
+        $other = new Process([PHP_BINARY, '-S', $address, '-t', __DIR__ . '/Random']);
+        $other->waitFor('/started/');
+        self::thrown(OffbeatException::class, static fn () => (new Client($address))->serverInfo());
+        $auto = new Client($address, mode: Mode::Auto);
+        self::assertSame(DecidedBy::Local, $auto->assignSlots(self::eightHours(), range(1, 1_000))->decidedBy);
+        $other->end();
     }
 
     public function testWithoutASidecarAutoDoesNotWait(): void

@@ -10,6 +10,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\IdType;
 use Offbeat\Internal\Transport\Transport;
 use Offbeat\MigrationPath;
+use Offbeat\Mode;
 use Offbeat\Placement;
 use Offbeat\Schedule;
 use Offbeat\SqlColumnType;
@@ -98,7 +99,7 @@ final class MigrationTest extends OffbeatTestCase
         };
         $client = (new \ReflectionClass(Client::class))->newInstanceWithoutConstructor();
         \Closure::bind(function () use ($transport): void {
-            [$this->transport, $this->timeout] = [$transport, 10.0];
+            [$this->transport, $this->timeout, $this->mode] = [$transport, 10.0, Mode::Remote];
         }, $client, Client::class)();
         $column = new SqlTarget(SqlDialect::Sqlite, 'account', 'hash', SqlColumnType::HashDigits);
         $plan = $client->planMigration(self::eightHours(), new Schedule(3600), ids: range(1, 65_537), sqlTarget: $column);

@@ -171,6 +171,6 @@ trait SpreadCalls
     {
         $this->requireSidecar('a named spread');
 
-        return new Service($this->direct, $this->endpoint, $this->timeout);
+        return new Service($this->bare, $this->endpoint, $this->timeout);
     }
 }
