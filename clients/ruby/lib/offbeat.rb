@@ -24,6 +24,7 @@ require_relative "offbeat/lane_plan"
 require_relative "offbeat/attempt_deadline"
 require_relative "offbeat/server_info"
 require_relative "offbeat/client"
+require_relative "offbeat/shard"
 require_relative "offbeat/client/slots"
 require_relative "offbeat/client/batches"
 require_relative "offbeat/client/migration"
@@ -41,13 +42,14 @@ require_relative "offbeat/client/server_info"
 module Offbeat
   DEFAULT_ADDRESS = "127.0.0.1:2328"
 
-  # What clients are made with if they are told nothing else.
+  # What clients are made with if they are told nothing else: see {Client#initialize}.
   class Configuration
-    attr_accessor :address, :timeout, :tls
+    attr_accessor :address, :timeout, :tls, :mode, :breaker, :schedules, :clock
 
     def initialize(address, timeout)
       @address, @timeout = address, timeout
       @token, @tls = nil, nil
+      @mode, @breaker, @schedules, @clock = :remote, nil, nil, nil
     end
 
     def token
@@ -60,10 +62,13 @@ module Offbeat
   end
 
   class << self
-    # The settings of new clients: from OFFBEAT_ADDRESS and OFFBEAT_TIMEOUT (in
-    # seconds), unless a block of {configure} says otherwise.
+    # The settings of new clients: from OFFBEAT_ADDRESS, OFFBEAT_TIMEOUT (in seconds, or web or worker),
+    # OFFBEAT_MODE and OFFBEAT_SCHEDULES, unless a block of {configure} says otherwise.
     def configuration
-      @configuration ||= Configuration.new(variable("OFFBEAT_ADDRESS") || DEFAULT_ADDRESS, timeout)
+      @configuration ||= Configuration.new(variable("OFFBEAT_ADDRESS") || DEFAULT_ADDRESS, timeout).tap do |settings|
+        settings.mode = mode
+        settings.schedules = variable("OFFBEAT_SCHEDULES")
+      end
     end
 
     # Yields the settings of new clients, to be changed.
@@ -79,9 +84,16 @@ module Offbeat
     end
 
     def timeout
-      text = variable("OFFBEAT_TIMEOUT") or return 10.0
+      text = variable("OFFBEAT_TIMEOUT") or return :worker
+      word = Client::TIMEOUTS.keys.find { |name| name.to_s == text } and return word
       Float(text, exception: false) or
-        raise refused("OFFBEAT_TIMEOUT", text, "must be a positive number of seconds")
+        raise refused("OFFBEAT_TIMEOUT", text, "must be a positive number of seconds, web or worker")
+    end
+
+    def mode
+      text = variable("OFFBEAT_MODE") or return :remote
+      Client::MODES.find { |name| name.to_s == text } or
+        raise refused("OFFBEAT_MODE", text, "must be #{Client::MODES.join(", ")}", reason: "ERROR_REASON_OUT_OF_RANGE")
     end
   end
 end

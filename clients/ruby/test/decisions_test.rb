@@ -1,58 +1,24 @@
 # frozen_string_literal: true
 
 require_relative "helper"
+require_relative "golden"
 require "digest"
 
 # Decisions against golden answers, and against what Ruby itself computes.
 class DecisionsTest < OffbeatTest
-  # The version and service of each method, as the protos say.
-  SERVICES = Dir[File.join(ROOT, "proto/offbeat/*/*.proto")].flat_map do |file|
-    version = File.basename(File.dirname(file))
-    File.read(file, encoding: "UTF-8").scan(/^service (\w+) \{(.*?)^\}/m).flat_map do |service, body|
-      body.scan(/^  rpc (\w+)/).map { |(method)| [method, "#{version}.#{service}"] }
-    end
-  end.to_h.freeze
+  include Golden
 
   def ask(method, request)
     transport = Offbeat::Transport.new(Sidecar::SHARED.address)
-    service = SERVICES.fetch(method)
-    messages = service.start_with?("v1.") ? Offbeat::V1 : Offbeat::V1beta1
-    message = messages.const_get("#{method}Request").decode_json(JSON.generate(request))
-    response = messages.const_get("#{method}Response")
-    response.decode(transport.call(method, message.class.encode(message), 10, service: service))
-  end
-
-  # The cases of all files that have a field: "response", or "reason" of a refusal.
-  def decisions(field)
-    files = Dir[File.join(VECTORS, "decisions", "*.json")].map { |file| "decisions/#{File.basename(file)}" }
-    assert_operator files.size, :>=, 4
-    files.sort.flat_map { |file| vectors(file) }.select { |golden| golden.key?(field) }
-  end
-
-  # The request, with what is too long to write out.
-  def filled(golden)
-    { "fill_text" => ->(fill) { "x" * fill["length"] },
-      "fill_list" => ->(fill) { [fill["element"]] * fill["length"] } }.each do |name, make|
-      next unless (fill = golden[name])
-
-      *parents, field = fill["path"]
-      parents.reduce(golden["request"]) { |place, parent| place.fetch(parent) }[field] = make.call(fill)
-    end
-    golden["request"]
+    message = message_type(method, "Request").decode_json(JSON.generate(request))
+    bytes = transport.call(method, message.class.encode(message), 10, service: SERVICES.fetch(method))
+    message_type(method, "Response").decode(bytes)
   end
 
   def test_golden_answers
     cases = decisions("response")
     assert_operator cases.size, :>, 250
-    cases.each do |golden|
-      response = ask(golden["method"], golden["request"])
-      expected = response.class.decode_json(JSON.generate(golden["response"]))
-      %w[bucket_share slot_load second_load].each do |estimate|
-        response.public_send("clear_#{estimate}") if response.class.descriptor.lookup(estimate)
-      end
-      response.pairs.each(&:clear_message) if golden["method"] == "CompareSchedules"
-      assert_equal expected, response, golden["request"].to_s
-    end
+    cases.each { |golden| assert_golden_answer(golden, ask(golden["method"], golden["request"])) }
   end
 
   def test_refusals_become_errors
@@ -61,11 +27,7 @@ class DecisionsTest < OffbeatTest
     assert_operator refused.size, :>, 90
     refused.each do |refusal|
       error = assert_raises(Offbeat::Error, refusal["name"]) { ask(refusal["method"], filled(refusal)) }
-      expected = refusal["reason"] == "UNKNOWN_SCHEDULE" ? Offbeat::NotFound : Offbeat::InvalidArgument
-      assert_instance_of expected, error, refusal["name"]
-      assert_equal ["ERROR_REASON_#{refusal["reason"]}", refusal["field"]], [error.reason, error.field], refusal["name"]
-      assert_equal refusal.fetch("value", error.value), error.value, refusal["name"]
-      refusal.fetch("allowed", []).each { |words| assert_includes error.allowed, words, refusal["name"] }
+      assert_golden_refusal(refusal, error)
     end
   end
 

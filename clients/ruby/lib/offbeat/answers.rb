@@ -75,12 +75,13 @@ module Offbeat
   end
 
   # Where an ID stands, and when it runs. `pieces` are all {Piece}s of the ID: one without a weight. Enqueue the runs
-  # of each. The methods {#slot_index}, {#next_run} and so on are those of the first piece.
-  Assignment = Value.define(:id, :pieces, :explanation, :fingerprint, :time_zone_database) do
-    def self.of(id, kind, message)
+  # of each. The methods {#slot_index}, {#next_run} and so on are those of the first piece. `decided_by` is :local or
+  # :sidecar; the answers are equal.
+  Assignment = Value.define(:id, :pieces, :explanation, :fingerprint, :time_zone_database, :decided_by) do
+    def self.of(id, kind, message, decided_by = :sidecar)
       new(id: id, pieces: message.pieces.map { |piece| Piece.of(piece, id, kind) },
           explanation: PlacementExplanation.of(message.explanation), fingerprint: message.identity.fingerprint,
-          time_zone_database: Fields.name_or_nil(message.identity.time_zone_database))
+          time_zone_database: Fields.name_or_nil(message.identity.time_zone_database), decided_by: decided_by)
     end
 
     def slot_index
@@ -174,11 +175,12 @@ module Offbeat
   # of the cycle; exclusions skip and defer so large a share of its runs (0 to 1). `kinds` are the
   # {DescribedKind}s that it declares, `max_cycle_duration` is the length of a cycle by the wall clock (of months
   # that of the longest), `time_zone_database` the release that times were calculated with; nil without time zones.
+  # `decided_by` is :local or :sidecar.
   Description = Struct.new(:fingerprint, :canonical_text, :slot_count, :slot_duration, :slot, :cycle_start_time,
                            :bucket_share, :slot_load, :second_load, :run_key_root, :cycle_end_time,
                            :active_duration, :skipped_ratio, :deferred_ratio, :kinds,
-                           :max_cycle_duration, :time_zone_database, keyword_init: true) do
-    def self.of(message)
+                           :max_cycle_duration, :time_zone_database, :decided_by, keyword_init: true) do
+    def self.of(message, decided_by = :sidecar)
       load = ->(estimate) { estimate && ExpectedLoad.of(estimate) }
       share = message.bucket_share
       new(fingerprint: message.identity.fingerprint, canonical_text: message.canonical_text,
@@ -193,7 +195,7 @@ module Offbeat
           skipped_ratio: message.skipped_ratio, deferred_ratio: message.deferred_ratio,
           kinds: message.kinds.map { |kind| DescribedKind.of(kind) },
           max_cycle_duration: Times.from_duration(message.max_cycle_duration),
-          time_zone_database: Fields.name_or_nil(message.identity.time_zone_database))
+          time_zone_database: Fields.name_or_nil(message.identity.time_zone_database), decided_by: decided_by)
     end
   end
 

@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+require_relative "breaker"
+require_relative "local/decider"
 require_relative "transport"
 
 module Offbeat
-  # Asks a sidecar.
+  # Asks a sidecar, or decides without one.
   #
   #   client = Offbeat::Client.new("127.0.0.1:2328")
   #   client.assign_slot(Offbeat::Schedule.new(period: 8 * 3600), "acme").next_run.start_time
@@ -12,19 +14,49 @@ module Offbeat
   # not reach the sidecar are made again for four seconds, or until their timeout: a restart of the sidecar takes
   # time, but no call fails.
   class Client
-    attr_reader :timeout
+    # :remote asks the sidecar. :auto decides what needs none, and asks for the rest and for {BULK_IDS} IDs and more.
+    # :local never asks: what needs a sidecar raises {NeedsSidecar}.
+    MODES = %i[remote auto local].freeze
+    # Seconds that suit a web process, which then has a {Breaker} too, and a worker.
+    TIMEOUTS = { web: 0.3, worker: 10.0 }.freeze
+    # From so many IDs on, :auto leaves a call to the sidecar, which is quicker.
+    BULK_IDS = 1_000
+
+    # An answer, and who decided it.
+    Answered = Struct.new(:message, :decided_by) do
+      # Who decided all of these: a sidecar, if it has decided one.
+      def self.by(answers)
+        answers.all? { |answered| answered.decided_by == :local } ? :local : :sidecar
+      end
+    end
+    private_constant :Answered
+
+    attr_reader :timeout, :mode
 
     # @param location the address, HOST:PORT or unix:PATH. Default: OFFBEAT_ADDRESS, or else 127.0.0.1:2328
     # @param address the address as a keyword
-    # @param timeout the longest time, in seconds, that a call may take, or each call of a large batch
+    # @param timeout the longest time that a call may take, or each call of a large batch: a number of seconds, :web
+    #   (0.3 s, with a {Breaker}) or :worker (10 s). Default: OFFBEAT_TIMEOUT, or else :worker
     # @param token the bearer token of the sidecar: a String, or an object that answers `call` with the current
     #   token and is asked before every call and stream. Plain TCP takes a token to loopback addresses only
     # @param tls a {Tls}; true for one that trusts the system's authorities; false for none
-    def initialize(location = nil, address: location, timeout: nil, token: nil, tls: nil)
+    # @param mode one of {MODES}. Default: OFFBEAT_MODE, or else :remote
+    # @param breaker a {Breaker}; false for none. Default: one with the timeout :web, else none
+    # @param schedules the path of a file that `offbeat schedules export` has written: schedules by name, for :auto and
+    #   :local. It is read again when it changes. Default: OFFBEAT_SCHEDULES, or else none
+    # @param clock answers `call` with the Time that is now. Default: the clock of this machine
+    def initialize(location = nil, address: location, timeout: nil, token: nil, tls: nil, mode: nil, breaker: nil,
+                   schedules: nil, clock: nil)
       defaults = Offbeat.configuration
-      @timeout = checked_timeout(timeout || defaults.timeout)
-      @transport = Transport.new(address || defaults.address, token: token || defaults.token,
-                                                              tls: tls.nil? ? defaults.tls : tls)
+      timeout ||= defaults.timeout
+      @timeout = checked_timeout(timeout)
+      @mode = checked_mode(mode || defaults.mode)
+      @schedules, @clock = schedules || defaults.schedules, clock || defaults.clock || -> { Time.now }
+      @decider = new_decider unless @mode == :remote
+      transport = Transport.new(address || defaults.address, token: token || defaults.token,
+                                                             tls: tls.nil? ? defaults.tls : tls)
+      @transport = guarded(transport, breaker.nil? ? defaults.breaker : breaker, timeout)
+      @transport = NoTransport.new if @mode == :local
     end
 
     def address
@@ -36,10 +68,83 @@ module Offbeat
       @transport.close
     end
 
+    # Whether a schedule needs no sidecar, so that :auto and :local decide it. Raises {InvalidArgument} if it is wrong.
+    def decides_locally?(schedule)
+      local_refusal(schedule).nil?
+    end
+
+    # Why a schedule needs a sidecar, as a sentence; nil if it needs none. For a check at start: in the mode :local,
+    # what is said here is raised as {NeedsSidecar} by every question about the schedule.
+    def local_refusal(schedule)
+      message = Fields.schedule(schedule)
+      needs = catch(:needs_sidecar) { return (@decider || new_decider).refusal(message) }
+      needs.is_a?(Local::Refusal) ? needs.to_error.message : needs
+    end
+
     private
 
+    def checked_mode(mode)
+      MODES.find { |name| name.to_s == mode.to_s } or
+        raise Offbeat.refused("mode", mode, "must be one of #{MODES.map(&:inspect).join(", ")}",
+                              reason: "ERROR_REASON_OUT_OF_RANGE")
+    end
+
+    def new_decider
+      Local::Decider.new(schedules: @schedules, clock: @clock)
+    end
+
+    def guarded(transport, breaker, timeout)
+      breaker = Breaker.new if breaker.nil? && timeout.to_s == "web"
+      return transport unless breaker
+      return GuardedTransport.new(transport, breaker) if breaker.is_a?(Breaker)
+
+      raise Offbeat.refused("breaker", breaker, "must be an Offbeat::Breaker, or false for none")
+    end
+
+    def now
+      @clock.call
+    end
+
     def call(method, request, response, timeout, service: "v1.SlotService")
-      response.decode(call_bytes(method, request.class.encode(request), timeout, service: service))
+      ask(method, request, response, timeout, service: service).message
+    end
+
+    # The same as an {Answered}.
+    def ask(method, request, response, timeout, service: "v1.SlotService")
+      seconds = timeout && checked_timeout(timeout)
+      answered(method, request) do
+        response.decode(call_bytes(method, request.class.encode(request), seconds, service: service))
+      end
+    end
+
+    # Decides a request here or, where the mode and the request want it, yields to ask the sidecar.
+    def answered(method, request)
+      bulk = @mode == :auto && bulk?(request)
+      answer = decided(method, request) unless bulk
+      return Answered.new(answer, :local) if answer
+
+      Answered.new(yield, :sidecar)
+    rescue NoAnswer
+      answer = decided(method, request) if bulk
+      raise unless answer
+
+      Answered.new(answer, :local)
+    end
+
+    # The answer, if it takes no sidecar.
+    def decided(method, request)
+      return unless @decider
+
+      needs = catch(:needs_sidecar) { return @decider.answer(method, request) }
+      return if @mode == :auto
+
+      raise needs.is_a?(Local::Refusal) ? needs.to_error : NeedsSidecar.new(needs)
+    end
+
+    def bulk?(request)
+      ids = request.respond_to?(:ids) && request.ids or return false
+      counts = %w[uuids integers decimals texts fractions].map { |name| ids[name].size }
+      (ids.packed_uuids.bytesize / 16) + counts.sum >= BULK_IDS
     end
 
     def call_bytes(method, bytes, timeout, service: "v1.SlotService")
@@ -50,7 +155,8 @@ module Offbeat
     def checked_timeout(timeout)
       return timeout.to_f if timeout.is_a?(Numeric) && timeout.to_f.positive?
 
-      raise Offbeat.refused("timeout", timeout, "must be a positive number of seconds")
+      word = TIMEOUTS.keys.find { |name| name.to_s == timeout.to_s }
+      word ? TIMEOUTS.fetch(word) : raise(Offbeat.refused("timeout", timeout, "must be a positive number of seconds, :web or :worker"))
     end
   end
 end

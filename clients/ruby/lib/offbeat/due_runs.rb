@@ -54,9 +54,12 @@ module Offbeat
     attr_reader :ids, :id_indexes, :piece_indexes, :cycle_indexes, :scheduled_unix_millis, :start_unix_millis,
                 :errors, :next_watermark_time, :next_due_time, :late_run_count, :dropped_run_count, :superseded_run_count,
                 :skipped_run_count, :fingerprint, :time_zone_database
+    # :local or :sidecar. The answers are equal.
+    attr_reader :decided_by
 
     # @param parts pairs of IDs and the pages of the answer about them
-    def initialize(encoder, parts)
+    def initialize(encoder, parts, decided_by = :sidecar)
+      @decided_by = decided_by
       firsts = parts.inject([0]) { |sums, (ids, _)| sums << (sums.last + ids.size) }
       pages = parts.zip(firsts).flat_map { |(_, answers), first| answers.map { |answer| [answer.runs, first] } }
       @ids = parts.flat_map(&:first).freeze

@@ -66,6 +66,12 @@ module Offbeat
   # The sidecar cannot be reached, or shuts down; retries have been made.
   class Unavailable < NoAnswer; end
 
+  # The sidecar was not asked: the last calls got no answer, and it is tried again after {#retry_delay}. See {Breaker}.
+  class CircuitOpen < Unavailable; end
+
+  # The question takes a sidecar, and this client has none (mode :local). The text says why.
+  class NeedsSidecar < Error; end
+
   # TLS failed: an authority, a host name or a certificate is not what it must be, the sidecar's or ours; or
   # what listens there speaks none. Asking again does not help.
   class Untrusted < Error

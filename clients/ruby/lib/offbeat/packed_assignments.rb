@@ -21,13 +21,15 @@ module Offbeat
     # canonical text of the ID; {Offbeat.run_id} makes its run ID.
     attr_reader :run_key_prefix
     attr_reader :errors, :fingerprint, :time_zone_database
+    # :local or :sidecar. The answers are equal.
+    attr_reader :decided_by
     # The length of a tick in seconds.
     attr_reader :resolution
 
     def initialize
       @bytes = COLUMNS.transform_values { "" }
       @columns, @errors = {}, []
-      @run_key_prefix, @fingerprint, @resolution = "", "", 1
+      @run_key_prefix, @fingerprint, @resolution, @decided_by = "", "", 1, nil
     end
 
     # The number of rows.
@@ -65,11 +67,11 @@ module Offbeat
       numbers(:last_run_unix_millis)
     end
 
-    # Appends the answer of one message.
-    def add(response)
+    # Appends the answer of one message, as its bytes.
+    def add(response, decided_by)
       first = size
       found, rest = Wire.taken(response, [ASSIGNMENTS])
-      self.identity = V1::AssignSlotsResponse.decode(rest).identity
+      identify(V1::AssignSlotsResponse.decode(rest), decided_by)
       columns, rest = Wire.taken(found[ASSIGNMENTS], COLUMNS.each_value.map(&:first))
       COLUMNS.each { |name, (number, _)| @bytes[name] = first.zero? ? columns[number] : @bytes[name] + columns[number] }
       message = V1::SlotAssignments.decode(rest)
@@ -80,10 +82,11 @@ module Offbeat
       self
     end
 
-    # What tells the schedule from others.
-    def identity=(message)
-      @fingerprint = message.fingerprint
-      @time_zone_database = Fields.name_or_nil(message.time_zone_database)
+    # What tells the schedule from others, and who decided: a sidecar, if it has decided a part.
+    def identify(response, decided_by)
+      @fingerprint = response.identity.fingerprint
+      @time_zone_database = Fields.name_or_nil(response.identity.time_zone_database)
+      @decided_by = decided_by unless @decided_by == :sidecar
     end
 
     private

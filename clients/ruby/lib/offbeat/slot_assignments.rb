@@ -74,6 +74,8 @@ module Offbeat
     attr_reader :size
     attr_reader :ids, :slot_indexes, :slot_offset_ticks, :cycle_offset_ticks, :cycle_indexes, :next_run_unix_millis,
                 :last_run_unix_millis, :errors, :first_id_index, :fingerprint, :time_zone_database
+    # :local or :sidecar. The answers are equal.
+    attr_reader :decided_by
 
     def initialize(encoder, first_id_index: 0)
       @encoder, @first_id_index, @size = encoder, first_id_index, 0
@@ -81,7 +83,7 @@ module Offbeat
       @cycle_indexes, @next_run_unix_millis, @last_run_unix_millis, @errors = [], [], [], []
       @id_indexes = @piece_indexes = nil
       @resolution, @runs, @fingerprint, @time_zone_database = 1, nil, "", nil
-      @telling, @refused_ids = [], {}
+      @telling, @refused_ids, @decided_by = [], {}, nil
     end
 
     # Which of the IDs each row is.
@@ -119,9 +121,9 @@ module Offbeat
     end
 
     # Appends the answer of one message.
-    def add(batch, response)
+    def add(batch, response, decided_by)
       message = response.assignments
-      self.identity = response.identity
+      identify(response, decided_by)
       add_indexes(message)
       first = first_id_index + ids.size
       @ids.concat(batch)
@@ -135,10 +137,11 @@ module Offbeat
       self
     end
 
-    # What tells the schedule from others.
-    def identity=(message)
-      @fingerprint = message.fingerprint
-      @time_zone_database = Fields.name_or_nil(message.time_zone_database)
+    # What tells the schedule from others, and who decided: a sidecar, if it has decided a part.
+    def identify(response, decided_by)
+      @fingerprint = response.identity.fingerprint
+      @time_zone_database = Fields.name_or_nil(response.identity.time_zone_database)
+      @decided_by = decided_by unless @decided_by == :sidecar
     end
 
     private

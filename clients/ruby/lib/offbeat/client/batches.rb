@@ -24,7 +24,7 @@ module Offbeat
                   columns: columns, timeout: timeout }
       each_assigned(schedule, ids, IdEncoder::BATCH_IDS, **options) do |encoder, batch, response|
         answer ||= SlotAssignments.new(encoder)
-        answer.add(batch, response)
+        answer.add(batch, response.message, response.decided_by)
       end
       accepted(answer || nothing(schedule, id_type, timeout), return_errors)
     end
@@ -43,9 +43,9 @@ module Offbeat
       opening = V1::AssignSlotsRequest.encode(assigning(schedule, from_time, kind, columns))
       answer = PackedAssignments.new
       ids = PackedIds.new({ uuids: uuids, integers: integers }, time_zones, time_zone_indexes)
-      ids.each_question(opening) { |question| answer.add(call_bytes("AssignSlots", question, timeout)) }
+      ids.each_question(opening) { |question| answer.add(*packed_answer(question, timeout)) }
       if answer.fingerprint.empty? # nothing was asked: let the schedule be checked all the same
-        answer.identity = resolved(Fields.schedule(schedule), timeout).identity
+        answer.identify(*resolved(Fields.schedule(schedule), timeout))
       end
       accepted(answer, return_errors)
     end
@@ -61,7 +61,7 @@ module Offbeat
       Enumerator.new do |answers|
         first = 0
         each_assigned(schedule, ids, STREAM_IDS, **options) do |encoder, batch, response|
-          answers << SlotAssignments.new(encoder, first_id_index: first).add(batch, response)
+          answers << SlotAssignments.new(encoder, first_id_index: first).add(batch, response.message, response.decided_by)
           first += batch.size
         end
       end
@@ -85,7 +85,7 @@ module Offbeat
                       return_errors: false, timeout: nil)
       # Now is taken once, so that all IDs of a call are asked about at one instant.
       opening = V1::ListDueRunsRequest.new(schedule: Fields.schedule(schedule),
-                                           now_time: Times.to_timestamp("now_time", now_time || Time.now))
+                                           now_time: Times.to_timestamp("now_time", now_time || now))
       opening.watermark_time = Times.to_timestamp("watermark_time", watermark) if watermark
       Offbeat.set_field(opening, "kind", kind)
       if catch_up_policy
@@ -95,7 +95,9 @@ module Offbeat
       opening.look_ahead = Times.to_duration("look_ahead", look_ahead) unless look_ahead.nil?
       encoder = IdEncoder.new(id_type)
       parts = due_parts(opening, ids, watermarks, encoder, weights, time_zones, timeout)
-      accepted(DueRuns.new(encoder, parts), return_errors)
+      decided_by = Answered.by(parts.flat_map(&:last))
+      parts = parts.map { |batch, answers| [batch, answers.map(&:message)] }
+      accepted(DueRuns.new(encoder, parts, decided_by), return_errors)
     end
 
     # How evenly a sample of IDs (65,536 at most; better all of them, or drawn at random, than the oldest)
@@ -132,7 +134,7 @@ module Offbeat
         request = Google::Protobuf.deep_copy(opening)
         request.ids = encoder.column(batch, zones&.take_time_zones(batch.size) || [])
         request.weights.concat(its_weights)
-        yield encoder, batch, call("AssignSlots", request, V1::AssignSlotsResponse, timeout)
+        yield encoder, batch, ask("AssignSlots", request, V1::AssignSlotsResponse, timeout)
       end
       zones&.finish
     end
@@ -140,7 +142,7 @@ module Offbeat
     # All of a question but its IDs. Now is taken once, so that all IDs of a call are asked about at one instant.
     def assigning(schedule, from_time, kind, columns)
       opening = V1::AssignSlotsRequest.new(schedule: Fields.schedule(schedule),
-                                           from_time: Times.to_timestamp("from_time", from_time || Time.now))
+                                           from_time: Times.to_timestamp("from_time", from_time || now))
       Offbeat.set_field(opening, "kind", kind)
       opening.read_mask = Google::Protobuf::FieldMask.new(paths: columns.map(&:to_s)) if columns
       opening
@@ -148,12 +150,22 @@ module Offbeat
 
     # Weights are cut by what the sidecar makes of the schedule, which may be a name.
     def batches(schedule, ids, size, weights, timeout)
-      spec = weights && resolved(schedule, timeout).spec
+      spec = weights && resolved(schedule, timeout).message.spec
       Batches.new(ids, size, weights: weights, spec: spec)
     end
 
     def resolved(schedule, timeout)
-      call("DescribeSchedule", V1::DescribeScheduleRequest.new(schedule: schedule), V1::DescribeScheduleResponse, timeout)
+      ask("DescribeSchedule", V1::DescribeScheduleRequest.new(schedule: schedule), V1::DescribeScheduleResponse, timeout)
+    end
+
+    # The bytes of an answer to the bytes of a question about packed IDs, and who decided.
+    def packed_answer(question, timeout)
+      return [call_bytes("AssignSlots", question, timeout), :sidecar] if mode == :remote
+
+      answer, decided_by = *answered("AssignSlots", V1::AssignSlotsRequest.decode(question)) do
+        call_bytes("AssignSlots", question, timeout)
+      end
+      [answer.is_a?(String) ? answer : V1::AssignSlotsResponse.encode(answer), decided_by]
     end
 
     # Pairs of IDs and the pages of the answer about them.
@@ -194,8 +206,8 @@ module Offbeat
     def due_pages(request, timeout)
       pages = []
       loop do
-        pages << call("ListDueRuns", request, V1::ListDueRunsResponse, timeout)
-        request.page_token = pages.last.next_page_token
+        pages << ask("ListDueRuns", request, V1::ListDueRunsResponse, timeout)
+        request.page_token = pages.last.message.next_page_token
         break pages if request.page_token.empty?
       end
     end
@@ -206,14 +218,15 @@ module Offbeat
                Times.from_optional_timestamp(opening.watermark_time)]
       millis = times.compact.map { |time| Times.to_unix_millis("watermark_time", time) }.max
       watermark = Times.to_timestamp("watermark_time", Times.from_unix_millis(millis))
-      V1::ListDueRunsResponse.new(identity: resolved(opening.schedule, timeout).identity, next_watermark_time: watermark,
-                                  runs: V1::DueRuns.new)
+      answered = resolved(opening.schedule, timeout)
+      Answered.new(V1::ListDueRunsResponse.new(identity: answered.message.identity, next_watermark_time: watermark,
+                                               runs: V1::DueRuns.new), answered.decided_by)
     end
 
     # Nothing was asked: let the schedule be checked all the same.
     def nothing(schedule, id_type, timeout)
       answer = SlotAssignments.new(IdEncoder.new(id_type))
-      answer.identity = resolved(Fields.schedule(schedule), timeout).identity
+      answer.identify(*resolved(Fields.schedule(schedule), timeout))
       answer
     end
   end

@@ -12,7 +12,8 @@ module Offbeat
       request = V1::DescribeScheduleRequest.new(schedule: Fields.schedule(schedule))
       request.at_time = Times.to_timestamp("at_time", at_time) if at_time
       Offbeat.set_field(request, "population", population)
-      Description.of(call("DescribeSchedule", request, V1::DescribeScheduleResponse, timeout))
+      answered = ask("DescribeSchedule", request, V1::DescribeScheduleResponse, timeout)
+      Description.of(answered.message, answered.decided_by)
     end
 
     # The {ListedSchedule}s that the sidecar has loaded, or the versions of one `name`.
@@ -80,7 +81,8 @@ module Offbeat
       Offbeat.set_field(request, "time_zone", Fields.time_zone(time_zone))
       request.new_id = Fields.message(new_id, NewId, "new_id") if new_id
       kind = DEFAULT_KIND if request.kind.empty?
-      Assignment.of(id, kind, call("AssignSlot", request, V1::AssignSlotResponse, timeout))
+      answered = ask("AssignSlot", request, V1::AssignSlotResponse, timeout)
+      Assignment.of(id, kind, answered.message, answered.decided_by)
     end
 
     # At which slots kinds of job must run so that no two meet on the same ID. Give

@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+require_relative "assign_slot"
+require_relative "assign_slots"
+require_relative "catalog"
+require_relative "due_runs"
+require_relative "route_job"
+require_relative "slots"
+
+module Offbeat
+  # Decides in this process what needs no sidecar: messages in, messages out, equal to the bit. What it does not decide,
+  # and why, {Client#local_refusal} says.
+  module Local
+    # Answers the requests of a client, as far as that needs no sidecar. May be shared by threads.
+    class Decider
+      METHODS = { "AssignSlot" => AssignSlot, "AssignSlots" => AssignSlots, "DescribeSchedule" => DescribeSchedule,
+                  "ListSlots" => ListSlots, "GetWindowPredicate" => GetWindowPredicate,
+                  "ListDueRuns" => ListDueRuns }.freeze
+      PREDICATES = %w[ListSlots GetWindowPredicate].freeze
+      REMEMBERED = 256 # schedules that were checked
+      private_constant :METHODS, :PREDICATES, :REMEMBERED
+
+      # @param schedules the path of a file of schedules, or nil
+      # @param clock answers `call` with the time
+      def initialize(schedules: nil, clock: -> { Time.now })
+        @catalog = schedules && Catalog.new(schedules)
+        @clock = clock
+        @lock, @checked = Mutex.new, {}
+      end
+
+      # The answer to a request. Throws :needs_sidecar if it takes one, and why, or the refusal of a schedule that the
+      # file does not name.
+      def answer(method, request)
+        return RouteJob.answer(request) if method == "RouteJob"
+
+        deciding = METHODS[method] or throw(:needs_sidecar, "#{method} needs a sidecar")
+        entry = entry(request.schedule)
+        needs = deciding.needs_sidecar(request) || entry&.needs_sidecar and throw(:needs_sidecar, needs)
+        resolve = -> { entry.schedule || check(request.schedule) }
+        check_predicates(request, entry) if PREDICATES.include?(method) && request.sql_target
+        deciding.answer(request, resolve, now)
+      rescue Refusal => e
+        raise e.to_error
+      end
+
+      # Why a schedule needs a sidecar; nil if it needs none. Refuses one that is wrong.
+      def refusal(message)
+        entry = entry(message)
+        return entry.needs_sidecar if entry.needs_sidecar
+
+        check(message) unless entry.schedule
+        nil
+      rescue Refusal => e
+        raise e.to_error
+      end
+
+      private
+
+      # What is known about the schedule of a request before it is checked.
+      def entry(message)
+        case message&.schedule
+        when :reference then Refusal.under("schedule.reference") { named(message.reference) }
+        when :spec then Catalog::Entry.new(nil, nil, Schedule.needs_sidecar(message.spec))
+        else Catalog::Entry.new
+        end
+      end
+
+      def named(reference)
+        name = SCHEDULE_NAME.check_part("name", reference.name)
+        version = reference.version
+        raise Refusal.missing("version", "must be #{SCHEDULE_VERSION}; the newest is not the default") if version.zero?
+
+        SCHEDULE_VERSION.check("version", version)
+        @catalog or throw(:needs_sidecar, "a schedule by name needs a sidecar, or a file of schedules (schedules:)")
+        @catalog.find(name, version) or throw(:needs_sidecar, @catalog.unknown(name, version))
+      end
+
+      def check(message)
+        Refusal.required("schedule", message, "it must be set")
+        spec = Refusal.required("schedule", message.spec, "spec or reference must be set")
+        bytes = V1::ScheduleSpec.encode(spec)
+        @lock.synchronize { @checked[bytes] } || remember(bytes, Refusal.under("schedule.spec") { Schedule.new(spec) })
+      end
+
+      def remember(bytes, schedule)
+        @lock.synchronize do
+          @checked.shift if @checked.size >= REMEMBERED
+          @checked[bytes] = schedule
+        end
+      end
+
+      # Clients write the conditions of hashes alone.
+      def check_predicates(request, entry)
+        placement = entry.schedule ? entry.schedule.placement.name : request.schedule&.spec&.placement.to_s
+        needs = %w[TWISTER FRACTION].find { |name| placement.end_with?(name) } or return
+        throw(:needs_sidecar, "predicates of #{needs} need a sidecar: clients write those of HASH")
+      end
+
+      def now
+        time = @clock.call
+        (time.to_i * Instants::SECOND) + time.nsec
+      end
+    end
+
+    # The shard of an ID's message.
+    def self.shard(message, shard_count, salt)
+      raise Refusal.new(:MALFORMED, "shard_count", shard_count.inspect, "must be an Integer") unless shard_count.is_a?(Integer)
+
+      SLOT_COUNT.check("shard_count", shard_count)
+      raise Refusal.new(:MALFORMED, "salt", salt.inspect, "must be a String") unless salt.is_a?(String)
+
+      SALT.check("salt", salt.bytesize, "a salt of #{salt.bytesize} bytes")
+      id = Refusal.under("id") { Id.of(message.id, message[message.id.to_s]) }
+      Placement.new("HASH", salt: salt).on(shard_count, shard_count).place(id, 0).slot
+    rescue Refusal => e
+      raise e.to_error
+    end
+  end
+  private_constant :Local
+end
