@@ -87,9 +87,10 @@ module Offbeat
       begin
         left = [deadline - now, 0.001].max
         connection.open_timeout = connection.read_timeout = connection.write_timeout = left
+        connection.deadline = deadline
         request = Net::HTTP::Post.new(path, headers(left).merge(credentials))
         request.body = bytes
-        response = connection.request(request) { |incoming| incoming.body = read(connection, incoming, deadline) }
+        response = connection.request(request) { |incoming| incoming.body = read(incoming) }
       rescue StandardError
         connection.finish if connection.started?
         raise
@@ -98,17 +99,12 @@ module Offbeat
       response
     end
 
-    # In pieces, each within what is left of the time.
-    def read(connection, incoming, deadline)
+    # In pieces, of which there must not be too many.
+    def read(incoming)
       body = +""
       incoming.read_body do |part|
         body << part
         raise ResourceExhausted, "#{address}: an answer of more than #{MAX_ANSWER_BYTES} bytes" if body.bytesize > MAX_ANSWER_BYTES
-
-        left = deadline - now
-        raise Net::ReadTimeout if left <= 0
-
-        connection.read_timeout = left
       end
       body
     end
@@ -157,10 +153,23 @@ module Offbeat
     # The sidecar may answer, and close, before it has been sent all. After EPIPE, Net::HTTP reads such an
     # answer; what the sidecar has not read makes it a reset.
     class Buffered < Net::BufferedIO
+      # When the answer must be complete, by the monotonic clock.
+      attr_writer :deadline
+
       def write(*)
         super
       rescue Errno::ECONNRESET
         raise Errno::EPIPE
+      end
+
+      private
+
+      # Net::HTTP would wait as long again for every part of an answer, its head too.
+      def rbuf_fill
+        @read_timeout = @deadline - Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        raise Net::ReadTimeout unless @read_timeout.positive?
+
+        super
       end
     end
     private_constant :Buffered
@@ -170,6 +179,11 @@ module Offbeat
       def initialize(endpoint, _port = nil)
         super("localhost", 80)
         @endpoint = endpoint
+      end
+
+      # When the next answer must be complete.
+      def deadline=(deadline)
+        @socket.deadline = deadline
       end
 
       # Whether nobody has closed it. (Net::HTTP asks in a way that over TLS may wait for ever.)
