@@ -27,6 +27,9 @@ setup() {
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     ruby -e 'require "google/protobuf"; require "minitest"; require "active_support"; require "sqlite3"' \
         2>/dev/null || missing+=(ruby-google-protobuf ruby-minitest ruby-activesupport ruby-sqlite3)
+    command -v puma >/dev/null || missing+=(puma)
+    ruby -e 'require "rspec/core"; require "rspec/expectations"' 2>/dev/null ||
+        missing+=(ruby-rspec-core ruby-rspec-expectations)
     if [ "$(php -m 2>/dev/null | grep -cxE 'bcmath|curl|gmp|pdo_mysql|pdo_sqlite|posix')" -lt 6 ]; then
         missing+=(php-bcmath php-common php-curl php-gmp php-mysql php-sqlite3)
     fi

@@ -50,6 +50,27 @@ class LocalComparisonTest < OffbeatTest
     assert_equal %i[local sidecar], packed.map(&:decided_by)
   end
 
+  # Kinds with run times of their own, all of them late: thousands of turns of the catch-up clock.
+  def test_late_kinds_are_the_same_here_and_there
+    random = Random.new(Digest::SHA256.hexdigest("#{RandomQuestions::SALT} kinds").to_i(16))
+    late = 0
+    50.times do
+      names = %w[a b c d].first(2 + random.rand(3))
+      slots = [96, 240].sample(random: random)
+      period = slots * (60 + random.rand(600))
+      kinds = names.map { |name| Offbeat::Kind.new(name: name, run_time: (random.rand * period / (3 * (names.size**2))).round(3)) }
+      schedule = Offbeat::Schedule.new(period: period, slot_count: slots, kinds: kinds, anchor_time: NOON - random.rand(100_000))
+      now = NOON + random.rand(1_000_000).round(3)
+      due = [here, client].map do |asked|
+        asked.list_due_runs(schedule, 1..150, kind: names.sample(random: random.dup), watermark: now - (0.9 * period), now_time: now)
+      end
+      assert_equal due[1].to_a, due[0].to_a, "#{schedule} #{now}"
+      assert_equal(*due.map { |one| [one.late_run_count, one.dropped_run_count, one.superseded_run_count, one.next_due_time] })
+      late += due[0].late_run_count
+    end
+    assert_operator late, :>, 3_000
+  end
+
   def here
     @here ||= Offbeat::Client.new(mode: :local)
   end

@@ -58,6 +58,15 @@ class NamedSchedulesTest < OffbeatTest
     assert_raises(Offbeat::InvalidArgument) { local.assign_slot(Offbeat::ScheduleReference.new("bank-sync", 0), "acme") }
   end
 
+  def test_names_that_are_none_are_refused_as_by_the_sidecar
+    here = local
+    [["", 1], ["a/b", 1], ["x" * 65, 1], ["a\n", 1], ["bank-sync", 0], ["bank-sync", -1], ["bank-sync", 1_000_001], ["nobody", 7]].each do |name, version|
+      reference = Offbeat::ScheduleReference.new(name, version)
+      errors = [here, client].map { |asked| assert_raises(Offbeat::Error) { asked.assign_slot(reference, "acme") } }
+      assert_equal(*errors.map { |error| [error.class, error.message, error.reason, error.field, error.value, error.allowed] })
+    end
+  end
+
   def test_a_schedule_that_needs_a_sidecar_is_left_to_one
     write do |content|
       content["schedules"] << { "reference" => { "name" => "nightly", "version" => 1 }, "identity" => { "fingerprint" => "f" * 64 },

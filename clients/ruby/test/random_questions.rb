@@ -61,12 +61,12 @@ class RandomQuestions
   end
 
   def list_due_runs
-    schedule = schedule()
+    schedule = schedule(kind_chance: 0.6)
     now = instant
     ids = ids(schedule)
     request = V1::ListDueRunsRequest.new(schedule: schedule, ids: ids, now_time: now, kind: kind(schedule))
     watermark(request, now, length(schedule))
-    request.catch_up_policy = policy(length(schedule)) if chance(0.8)
+    request.catch_up_policy = policy(schedule) if chance(0.8)
     request.look_ahead = duration(@random.rand * length(schedule) * 1.05) if chance(0.3)
     request.max_clock_skew = duration(@random.rand * length(schedule) * 1.05) if chance(0.2)
     request.page_size = pick(1, 2, 3, 50, 65_536, 65_537, -1) if chance(0.4)
@@ -132,16 +132,17 @@ class RandomQuestions
     Google::Protobuf::Timestamp.new(seconds: total.div(1_000_000_000), nanos: total % 1_000_000_000)
   end
 
-  def schedule(placement: nil)
+  def schedule(placement: nil, kind_chance: 0.4)
     resolution = pick(1_000, 1_000, 500, 100, 10, 1)
-    slots = pick(1, 2, 3, 7, 12, 24, 96, 128, 240, 256, 1_000)
+    has_kinds = chance(kind_chance)
+    slots = has_kinds && chance(0.9) ? pick(96, 240, 1_000) : pick(1, 2, 3, 7, 12, 24, 96, 128, 240, 256, 1_000)
     ticks = slots * (1 + number(pick(2, 50, 5_000, 400_000)))
     spec = V1::ScheduleSpec.new(period: duration(ticks * resolution / 1_000r))
     spec.resolution = duration(resolution / 1_000r) if resolution != 1_000 || chance(0.2)
     spec.slot_count = chance(0.93) ? slots : slots + 1 + number(3) if chance(0.9)
     spec.anchor_time = anchor(resolution) if chance(0.5)
     place(spec, placement)
-    kinds(spec, slots, ticks * resolution) if chance(0.4)
+    kinds(spec, slots, ticks * resolution) if has_kinds
     spoil(spec) if chance(0.08)
     V1::Schedule.new(spec: spec)
   end
@@ -165,13 +166,13 @@ class RandomQuestions
   def kinds(spec, slots, period_millis)
     names = NAMES.first(1 + number(NAMES.size))
     timed = chance(0.4)
-    most = period_millis / names.size * pick(0.2, 0.5, 0.9, 1.2)
+    most = period_millis / (3.0 * (names.size**2)) * pick(0.3, 1, 1, 2, 8)
     names.each do |name|
       kind = V1::Kind.new(name: name)
       kind.run_time = duration(@random.rand * most / 1_000) if timed
       spec.kinds << kind
     end
-    spec.kind_spacing = pick(:KIND_SPACING_EVEN, :KIND_SPACING_STABLE) if chance(0.5)
+    spec.kind_spacing = pick(:KIND_SPACING_EVEN, timed && chance(0.9) ? :KIND_SPACING_EVEN : :KIND_SPACING_STABLE) if chance(0.5)
     spec.catch_up_span = duration(period_millis / 1_000.0 / pick(2, 5, 12, 40, 100) * @random.rand(0.5..1.05)) if chance(0.3)
     spec.slot_count = slots if chance(0.9)
   end
@@ -196,7 +197,8 @@ class RandomQuestions
 
   # Seconds of a period.
   def length(schedule)
-    schedule.spec.period ? [schedule.spec.period.seconds, 1].max : 1
+    period = schedule.spec.period
+    period ? [period.seconds + (period.nanos / 1_000_000_000.0), 0.001].max : 1
   end
 
   def kind(schedule)
@@ -259,12 +261,13 @@ class RandomQuestions
     request.watermark_time = nil if chance(0.02)
   end
 
-  def policy(length)
+  def policy(schedule)
+    length, has_kinds = length(schedule), schedule.spec.kinds.any?
     policy = V1::CatchUpPolicy.new
-    policy.missed_run_policy = pick(:MISSED_RUN_POLICY_DROP, :MISSED_RUN_POLICY_RUN_ONCE, :MISSED_RUN_POLICY_RUN_ONCE, 9) if chance(0.7)
-    policy.on_time_tolerance = duration(@random.rand(-0.02..0.4) * length * pick(1, 0.01)) if chance(0.6)
-    policy.horizon = duration(@random.rand * length * pick(1, 3, 20)) if chance(0.4)
-    policy.smear_span = duration(@random.rand * length * pick(1, 0.1)) if chance(0.3)
+    policy.missed_run_policy = pick(:MISSED_RUN_POLICY_DROP, :MISSED_RUN_POLICY_RUN_ONCE, :MISSED_RUN_POLICY_RUN_ONCE, 9) if chance(0.5)
+    policy.on_time_tolerance = duration(@random.rand(-0.02..0.4) * length * pick(1, 0.01, 0)) if chance(has_kinds ? 0.3 : 0.6)
+    policy.horizon = duration(@random.rand(0.5..1.0) * length * pick(1, 3, 20)) if chance(0.4)
+    policy.smear_span = duration(@random.rand * length * pick(1, 0.1)) if chance(has_kinds ? 0.02 : 0.4)
     policy.min_gap = duration(@random.rand * length * pick(1.02, 0.1)) if chance(0.3)
     policy
   end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "helper"
+require "offbeat/testing"
 require "open3"
 require "rbs"
 require "rbs/test"

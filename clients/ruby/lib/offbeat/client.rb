@@ -156,7 +156,9 @@ module Offbeat
       return timeout.to_f if timeout.is_a?(Numeric) && timeout.to_f.positive?
 
       word = TIMEOUTS.keys.find { |name| name.to_s == timeout.to_s }
-      word ? TIMEOUTS.fetch(word) : raise(Offbeat.refused("timeout", timeout, "must be a positive number of seconds, :web or :worker"))
+      return TIMEOUTS.fetch(word) if word
+
+      raise Offbeat.refused("timeout", timeout, "must be a positive number of seconds, :web or :worker")
     end
   end
 end

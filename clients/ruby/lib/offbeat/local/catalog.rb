@@ -37,7 +37,8 @@ module Offbeat
         of_name = @entries.keys.select { |key| key.start_with?("#{name}/") }
         known = of_name.empty? ? @entries.keys : of_name
         more = known.size > SHOWN ? " and #{known.size - SHOWN} more" : ""
-        Refusal.new(:UNKNOWN_SCHEDULE, "schedule.reference", "#{name}/#{version}", "must be one that is loaded: #{known.first(SHOWN).join(", ")}#{more}")
+        Refusal.new(:UNKNOWN_SCHEDULE, "schedule.reference", "#{name}/#{version}",
+                    "must be one that is loaded: #{known.first(SHOWN).join(", ")}#{more}")
       end
 
       private
@@ -87,7 +88,9 @@ module Offbeat
       end
 
       def entry(listed)
-        reference, identity, spec = %w[reference identity spec].map { |name| Refusal.required(name, listed[name], "it must be set") }
+        reference, identity, spec = %w[reference identity spec].map do |name|
+          Refusal.required(name, listed[name], "it must be set")
+        end
         key = "#{SCHEDULE_NAME.check_part("name", reference.name)}/#{SCHEDULE_VERSION.check("version", reference.version)}"
         needs = Schedule.needs_sidecar(spec)
         schedule = Refusal.under("#{key}: spec") { Schedule.new(spec, key) } unless needs
@@ -109,8 +112,9 @@ module Offbeat
                         "another version")
         end
         all = @meanings.merge(found)
-        raise refused("#{all.size} names and versions", "must be #{REMEMBERED_SCHEDULES}") unless REMEMBERED_SCHEDULES.allows?(all.size)
-
+        unless REMEMBERED_SCHEDULES.allows?(all.size)
+          raise refused("#{all.size} names and versions since the start", "must be #{REMEMBERED_SCHEDULES}")
+        end
         @meanings = all
       end
 

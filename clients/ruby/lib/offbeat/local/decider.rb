@@ -68,8 +68,10 @@ module Offbeat
       def named(reference)
         name = SCHEDULE_NAME.check_part("name", reference.name)
         version = reference.version
-        raise Refusal.missing("version", "must be #{SCHEDULE_VERSION}; the newest is not the default") if version.zero?
-
+        if version.zero?
+          allowed = "must be #{SCHEDULE_VERSION}; the newest is not the default"
+          raise Refusal.new(:FIELD_MISSING, "version", version, allowed)
+        end
         SCHEDULE_VERSION.check("version", version)
         @catalog or throw(:needs_sidecar, "a schedule by name needs a sidecar, or a file of schedules (schedules:)")
         @catalog.find(name, version) or throw(:needs_sidecar, @catalog.unknown(name, version))
@@ -97,8 +99,7 @@ module Offbeat
       end
 
       def now
-        time = @clock.call
-        (time.to_i * Instants::SECOND) + time.nsec
+        Instants.moment("now", Times.to_timestamp("now", @clock.call))
       end
     end
 

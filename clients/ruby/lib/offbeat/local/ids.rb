@@ -115,7 +115,7 @@ module Offbeat
         if filled.size > 1
           raise Refusal.new(:CONTRADICTORY, "ids", filled.join(" and "), "must be IDs of one type: send one batch for each")
         end
-        @name = filled.first or raise Refusal.missing("ids", "must be 1 to 65536 IDs in one of its fields")
+        @name = filled.first or raise Refusal.missing("ids", "must be #{BATCH_IDS} in one of its fields")
         @values = @name == "packed_uuids" ? packed(message[@name]) : message[@name]
         @size = @values.size
         BATCH_IDS.allows?(size) or

@@ -112,11 +112,11 @@ module Offbeat
         end
         return places if places.uniq.size == count
 
-        raise Refusal.new(:KINDS_DO_NOT_FIT, "kinds", count, @spacing == "EVEN" ? <<~EVEN.chomp : <<~STABLE.chomp)
-          must be 1 to #{@slots} kinds on #{@slots} slots, one slot each
-        EVEN
-          two of so many kinds meet on #{@slots} slots with STABLE spacing: take fewer kinds, more slots or EVEN
-        STABLE
+        allowed = "must be 1 to #{@slots} kinds on #{@slots} slots, one slot each"
+        if @spacing == "STABLE"
+          allowed = "two of so many kinds meet on #{@slots} slots with STABLE spacing: take fewer kinds, more slots or EVEN"
+        end
+        raise Refusal.new(:KINDS_DO_NOT_FIT, "kinds", count, allowed)
       end
 
       # Each kind has the slots that its run time needs, and an even share of what is left.

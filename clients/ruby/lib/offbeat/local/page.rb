@@ -41,7 +41,9 @@ module Offbeat
       private
 
       def open(token)
-        malformed = ->(length) { Refusal.new(:MALFORMED, "page_token", "#{length} bytes", "must be next_page_token of an answer, unchanged") }
+        malformed = lambda do |length|
+          Refusal.new(:MALFORMED, "page_token", "#{length} bytes", "must be next_page_token of an answer, unchanged")
+        end
         raise malformed.call(token.bytesize) unless token.match?(/\A[A-Za-z0-9_-]*\z/)
 
         bytes = decoded(token) or raise malformed.call(token.bytesize)

@@ -86,7 +86,8 @@ module Offbeat
       def resolved
         spec = V1::ScheduleSpec.new(period: Instants.duration(period), resolution: Instants.duration(tick),
                                     anchor_time: Instants.timestamp(anchor), slot_count: slot_count,
-                                    placement: :"PLACEMENT_#{placement.name}", salt: placement.salt.dup.force_encoding("UTF-8"))
+                                    placement: :"PLACEMENT_#{placement.name}",
+                                    salt: placement.salt.dup.force_encoding("UTF-8"))
         if placement.bucket_count
           spec.bucket_count = placement.bucket_count
           spec.profile = :"TWISTER_PROFILE_#{placement.profile}"
@@ -177,11 +178,12 @@ module Offbeat
         return millis if millis.between?(earliest, latest)
 
         fits = earliest <= latest && [earliest, latest].all? { |bound| Instants.millis_in_time?(bound) }
-        raise Refusal.new(:OUT_OF_RANGE, "from_time", Instants.text(moment), fits ? <<~TEXT.chomp : <<~NONE.chomp)
-          must be #{Instants.text_of_millis(earliest)} to #{Instants.text_of_millis(latest)}, so that every run is in the years 1 to 9999
-        TEXT
-          #{cycles} cycles of #{Instants.millis_text(schedule.period)} do not fit into the years 1 to 9999
-        NONE
+        allowed = "#{cycles} cycles of #{Instants.millis_text(schedule.period)} do not fit into the years 1 to 9999"
+        if fits
+          allowed = "must be #{Instants.text_of_millis(earliest)} to #{Instants.text_of_millis(latest)}, " \
+                    "so that every run is in the years 1 to 9999"
+        end
+        raise Refusal.new(:OUT_OF_RANGE, "from_time", Instants.text(moment), allowed)
       end
     end
   end

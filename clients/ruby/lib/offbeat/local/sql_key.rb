@@ -44,7 +44,8 @@ module Offbeat
 
       def check
         if @type == "UUID" && %w[MySQL SQLite].include?(@dialect)
-          refuse("column_type", "UUID of #{@dialect}", "only PostgreSQL and MariaDB have a type uuid: say how the column stores it")
+          refuse("column_type", "UUID of #{@dialect}",
+                 "only PostgreSQL and MariaDB have a type uuid: say how the column stores it")
         end
         if @type == "FRACTION"
           raise Refusal.new(:ID_TYPE_UNSUITABLE, "column_type", @type,
@@ -119,7 +120,8 @@ module Offbeat
         when "UUID_TEXT" then "LOWER(#{utf8(stored(column))})"
         when "UUID_DIGITS"
           digits = "LOWER(#{utf8(stored(column))})"
-          utf8(joined([[1, 8], [9, 4], [13, 4], [17, 4], [21, 12]].map { |from, count| "SUBSTR(#{digits}, #{from}, #{count})" }))
+          groups = [[1, 8], [9, 4], [13, 4], [17, 4], [21, 12]]
+          utf8(joined(groups.map { |from, count| "SUBSTR(#{digits}, #{from}, #{count})" }))
         when "INTEGER" then utf8("CONCAT(#{column} + 0)") # as a number: ZEROFILL is how it is shown
         else utf8(column)
         end
