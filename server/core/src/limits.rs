@@ -271,6 +271,8 @@ limits! {
         "each stage may have all of them";
     WORKLOAD_MICROS = 0..=i64::MAX, "us", "workload of a stage",
         "backlog times mean service time";
+    ARRIVAL_PERIOD_MILLIS = 1..=366 * 86_400_000, "ms", "period of the arrivals of a stage",
+        "366 days at most";
     STAGE_MOVES = 0..=100_000, "moves", "moves between stages",
         "max_move_count; without it, as many as there must be";
     IMPROVEMENT_PERCENT = 0..=100, "%", "improvement of an allocation",

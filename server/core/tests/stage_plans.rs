@@ -1,73 +1,14 @@
 //! Against flapping, and where one worker goes: against searches through all there is.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+mod pipelines;
+
 use std::time::{Duration, Instant};
 
-use num_rational::Ratio;
-use offbeat_core::stages::{AllocationSpec, Move, NextSpec, Plan, Rule, StageSpec, Weighting, Why};
+use offbeat_core::stages::{AllocationSpec, Move, NextSpec, Rule, StageSpec, Weighting, Why};
 use offbeat_core::{Reason, Span};
+use pipelines::{Fraction, all, counts, plan, rules, score, spec, stage, stages, weightings};
 use proptest::prelude::*;
-
-type Fraction = Ratio<i128>;
-
-fn stage(workload: i64, current: i64) -> StageSpec {
-    StageSpec {
-        backlog_count: workload,
-        run_times: vec![Span::from_seconds(1)],
-        current,
-        ..StageSpec::default()
-    }
-}
-
-fn spec(stages: &[StageSpec], worker_count: i64) -> AllocationSpec {
-    AllocationSpec::new(stages.to_vec(), worker_count)
-}
-
-fn plan(spec: &AllocationSpec) -> Plan {
-    spec.plan().unwrap().unwrap()
-}
-
-fn counts(plan: &Plan) -> Vec<i64> {
-    plan.stages.iter().map(|stage| i64::try_from(stage.worker_count).unwrap()).collect()
-}
-
-/// What the rule minimises, as it stands in its definition.
-fn score(rule: Rule, stages: &[StageSpec], counts: &[i64]) -> Fraction {
-    let term = |(stage, count): (&StageSpec, &i64)| {
-        let (work, count) = (i128::from(stage.backlog_count), i128::from(*count));
-        match rule {
-            Rule::MinimumScore => Fraction::new(work, count + 1),
-            Rule::DHondt => (1..=count).map(|k| -Fraction::new(work, k)).sum(),
-        }
-    };
-    stages.iter().zip(counts).map(term).sum()
-}
-
-/// Every allocation of so many workers within the stages' bounds.
-fn all(stages: &[StageSpec], workers: i64) -> Vec<Vec<i64>> {
-    let Some((first, rest)) = stages.split_first() else {
-        return if workers == 0 { vec![vec![]] } else { vec![] };
-    };
-    let maximum = first.maximum.unwrap_or(workers).max(first.busy).min(workers);
-    let with = |count: i64| {
-        all(rest, workers - count).into_iter().map(move |mut tail| {
-            tail.insert(0, count);
-            tail
-        })
-    };
-    (first.minimum.max(first.busy)..=maximum).flat_map(with).collect()
-}
-
-fn stages() -> impl Strategy<Value = Vec<StageSpec>> {
-    let one = (0..40_i64, 0..5_i64, 0..2_i64, prop::option::weighted(0.3, 0..4_i64), 0..5_i64);
-    let one = one.prop_map(|(work, current, minimum, more, busy)| StageSpec {
-        minimum,
-        maximum: more.map(|more| minimum + more),
-        busy: busy.min(current),
-        ..stage(work, current)
-    });
-    prop::collection::vec(one, 1..5)
-}
 
 /// Stages of every sort, those that are done included.
 fn any_stages() -> impl Strategy<Value = Vec<StageSpec>> {
@@ -158,14 +99,6 @@ impl OneByOne<'_> {
         }
         best.counts
     }
-}
-
-fn weightings() -> impl Strategy<Value = Weighting> {
-    prop_oneof![Just(Weighting::Even), Just(Weighting::Latency)]
-}
-
-fn rules() -> impl Strategy<Value = Rule> {
-    prop_oneof![Just(Rule::MinimumScore), Just(Rule::DHondt)]
 }
 
 proptest! {
@@ -285,6 +218,7 @@ proptest! {
             rule,
             weighting: Weighting::Even,
             min_gain_percent: percent,
+            prevent_starvation: false,
         };
         let next = spec.next().unwrap().unwrap();
         let room = |at: &usize| {
@@ -390,6 +324,7 @@ fn a_billion_workers_cost_no_more_than_ten() {
                 rule,
                 weighting,
                 min_gain_percent: percent,
+                prevent_starvation: false,
             };
             assert!(next.next().unwrap().is_some());
         }
@@ -425,6 +360,7 @@ fn what_cannot_be_is_refused_by_name() {
         rule: Rule::default(),
         weighting: Weighting::default(),
         min_gain_percent: 0,
+        prevent_starvation: false,
     };
     assert_eq!(next.next().unwrap_err().field, "stages[0].current_worker_count");
 }

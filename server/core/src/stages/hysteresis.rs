@@ -18,10 +18,9 @@ pub(crate) struct Hysteresis {
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
     pub(crate) counts: Vec<u64>,
-    /// Its score, in microseconds.
-    pub(crate) score: f64,
+    pub(crate) score: Score,
     /// The score of the base.
-    pub(crate) base_score: f64,
+    pub(crate) base_score: Score,
     /// Whether a better one was turned down for `min_improvement_percent`.
     pub(crate) improvement_too_small: bool,
 }
@@ -58,8 +57,7 @@ impl Hysteresis {
         if improvement_too_small {
             (counts, after) = (base, before);
         }
-        let (score, base_score) = (after.micros(), before.micros());
-        Choice { counts, score, base_score, improvement_too_small }
+        Choice { counts, score: after, base_score: before, improvement_too_small }
     }
 }
 
@@ -67,12 +65,17 @@ impl Hysteresis {
 /// 100,000 stages whose workloads are below 2^63 µs, weighted by up to 100,000, it stays below
 /// 2^113.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Score(u128);
+pub(crate) struct Score(u128);
 
 impl Score {
     fn of(shares: &[Share], counts: &[u64]) -> Self {
         let terms = shares.iter().zip(counts);
-        Self(terms.map(|(share, count)| (share.workload << 16) / (u128::from(*count) + 1)).sum())
+        Self(terms.map(|(share, count)| Self::of_stage(share, *count).0).sum())
+    }
+
+    /// The part of one stage.
+    pub(super) fn of_stage(share: &Share, count: u64) -> Self {
+        Self((share.workload << 16) / (u128::from(count) + 1))
     }
 
     /// Whether it is smaller than another by so many percent at least.
@@ -80,7 +83,18 @@ impl Score {
         self.0 * 100 <= other.0 * (100 - percent)
     }
 
-    fn micros(self) -> f64 {
+    pub(super) fn micros(self) -> f64 {
         ratio(self.0, 1 << 16)
+    }
+
+    /// How much larger it is than another, in microseconds; below 0 where it is smaller.
+    pub(super) fn micros_above(self, other: Self) -> f64 {
+        let micros = Self(self.0.abs_diff(other.0)).micros();
+        if self.0 < other.0 { -micros } else { micros }
+    }
+
+    /// Both together.
+    pub(super) const fn plus(self, other: Self) -> Self {
+        Self(self.0 + other.0)
     }
 }

@@ -13,17 +13,23 @@
 //! ```
 
 mod allocate;
+mod flow;
 mod hysteresis;
+mod load;
 mod nearby;
 mod next;
 mod plan;
 mod quotient;
 mod spec;
+mod starvation;
 
 pub use allocate::{Share, allocate};
+pub use flow::{Flow, FlowStage};
 pub(crate) use hysteresis::Hysteresis;
+pub use load::{Arrivals, Load};
 pub(crate) use nearby::forced;
 pub use next::{Next, NextSpec, Why};
 pub use plan::{AllocationSpec, Move, Plan, StageAllocation};
 pub use quotient::Rule;
 pub use spec::{StageSpec, Weighting, Workload};
+pub use starvation::Starved;

@@ -4,6 +4,7 @@ use super::allocate::{Share, gain};
 use super::quotient::ratio;
 use super::quotient::{Quotient, Rule};
 use super::spec::{Checked, StageSpec, Weighting, check};
+use super::starvation::floors;
 use crate::limits::NEXT_IMPROVEMENT_PERCENT;
 use crate::rejection::{Reason, Rejection, in_range};
 
@@ -20,6 +21,8 @@ pub struct NextSpec {
     pub weighting: Weighting,
     /// It stays, unless it is worth more elsewhere by so many percent.
     pub min_gain_percent: i64,
+    /// A stage with waiting jobs has a minimum of one worker.
+    pub prevent_starvation: bool,
 }
 
 /// Why a worker goes where it goes.
@@ -55,7 +58,12 @@ impl NextSpec {
     /// # Errors
     /// When a field is out of its range, or the worker's stage has no idle worker.
     pub fn next(&self) -> Result<Option<Next>, Rejection> {
-        let Checked { shares, done, mut current, .. } = check(&self.stages, self.weighting)?;
+        let checked = check(&self.stages, self.weighting)?;
+        let is_waiting = checked.is_waiting();
+        let Checked { mut shares, done, mut current, .. } = checked;
+        if self.prevent_starvation {
+            shares = floors(&shares, &is_waiting);
+        }
         let (field, percent) = ("min_gain_percent", self.min_gain_percent);
         let percent = u128::from(in_range(field, percent, NEXT_IMPROVEMENT_PERCENT)?);
         if let Some(from) = self.from {

@@ -1,9 +1,12 @@
 //! The whole answer: who gets how many, why, and who has to move.
 
+use super::allocate::Share;
 use super::hysteresis::{Choice, Hysteresis};
+use super::load::Load;
 use super::nearby::forced;
 use super::quotient::{Rule, ratio};
 use super::spec::{Checked, StageSpec, Weighting, Workload, check};
+use super::starvation::{Starved, prevented, starved};
 use crate::limits::STAGE_WORKERS;
 use crate::rejection::{Rejection, in_range};
 
@@ -24,6 +27,9 @@ pub struct AllocationSpec {
     /// Nobody moves, except where it is forced, unless the score falls by so many percent: with
     /// [`Rule::MinimumScore`] only. Default: 0.
     pub min_improvement_percent: i64,
+    /// Every stage with waiting jobs gets at least one worker, where there are enough. Default:
+    /// no, as the rule alone decides.
+    pub prevent_starvation: bool,
 }
 
 /// What a stage gets.
@@ -33,6 +39,8 @@ pub struct StageAllocation {
     pub worker_count: u64,
     /// Its work.
     pub workload: Workload,
+    /// What waits and arrives.
+    pub load: Load,
     /// How many times the workload counts.
     pub weight: u64,
 }
@@ -83,6 +91,11 @@ pub struct Plan {
     pub current_score: f64,
     /// Whether a better allocation was turned down for `min_improvement_percent`.
     pub improvement_too_small: bool,
+    /// The stages that have waiting jobs and no worker.
+    pub starved: Vec<Starved>,
+    /// By how many microseconds the score would rise with `prevent_starvation`; 0 if that was
+    /// asked for, or if no stage starves.
+    pub starvation_prevention_cost: f64,
 }
 
 impl AllocationSpec {
@@ -98,6 +111,7 @@ impl AllocationSpec {
             weighting,
             max_move_count: None,
             min_improvement_percent,
+            prevent_starvation: false,
         }
     }
 
@@ -117,25 +131,37 @@ impl AllocationSpec {
         if checked.all_done() {
             return Ok(None);
         }
-        let Checked { workloads, shares, weights, current, .. } = checked;
-        let base = forced(self.rule, &shares, &current, workers);
-        let Choice { counts, score, base_score, improvement_too_small } =
-            hysteresis.choose(&shares, base, workers);
+        let is_waiting = checked.is_waiting();
+        let Checked { workloads, loads, shares, weights, current, .. } = checked;
+        let choose = |bounds: &[Share]| {
+            let base = forced(self.rule, bounds, &current, workers);
+            hysteresis.choose(bounds, base, workers)
+        };
+        let fair = || prevented(&shares, &is_waiting, workers);
+        let chosen = if self.prevent_starvation { choose(&fair()) } else { choose(&shares) };
+        let Choice { counts, score, base_score, improvement_too_small } = chosen;
+        let backlogs = loads.iter().map(Load::backlog);
+        let starved = starved(self.rule, &shares, &is_waiting, backlogs, &counts);
+        let can_be_prevented = !starved.is_empty() && !self.prevent_starvation;
+        let fair_score = if can_be_prevented { choose(&fair()).score } else { score };
         let moves = moves_between(&current, &counts);
         let unassigned = workers.saturating_sub(counts.iter().sum());
-        let stages = counts.into_iter().zip(workloads).zip(weights);
-        let stages = stages.map(|((worker_count, workload), weight)| StageAllocation {
+        let stages = counts.into_iter().zip(workloads).zip(weights).zip(loads);
+        let stages = stages.map(|(((worker_count, workload), weight), load)| StageAllocation {
             worker_count,
             workload,
+            load,
             weight,
         });
         Ok(Some(Plan {
             stages: stages.collect(),
             moves,
             unassigned,
-            score,
-            current_score: base_score,
+            score: score.micros(),
+            current_score: base_score.micros(),
             improvement_too_small,
+            starved,
+            starvation_prevention_cost: fair_score.micros_above(score),
         }))
     }
 }

@@ -1,6 +1,7 @@
 //! Stages as their owner describes them, and what that comes to.
 
 use super::allocate::Share;
+use super::load::{Arrivals, Load, Rate};
 use crate::limits::{STAGE_COUNT, STAGE_WORKERS, WORKLOAD_MICROS};
 use crate::rejection::{Reason, Rejection, in_range};
 use crate::time::Span;
@@ -22,6 +23,9 @@ pub struct StageSpec {
     pub current: i64,
     /// How many of those are in the middle of a job, and stay.
     pub busy: i64,
+    /// The jobs that arrive; they do not change how many workers it gets. None: as many as at
+    /// the stage before, from which they come; at the first stage, none.
+    pub arrivals: Option<Arrivals>,
 }
 
 /// What a stage's place in the pipeline is worth.
@@ -49,6 +53,7 @@ pub struct Workload {
 #[derive(Debug, Clone)]
 pub(super) struct Checked {
     pub(super) workloads: Vec<Workload>,
+    pub(super) loads: Vec<Load>,
     pub(super) weights: Vec<u64>,
     pub(super) shares: Vec<Share>,
     pub(super) done: Vec<bool>,
@@ -62,6 +67,12 @@ impl Checked {
     /// Whether no worker is needed any more.
     pub(super) fn all_done(&self) -> bool {
         self.done.iter().all(|done| *done)
+    }
+
+    /// The stages in which jobs wait for a worker.
+    pub(super) fn is_waiting(&self) -> Vec<bool> {
+        let stages = self.loads.iter().zip(&self.done);
+        stages.map(|(load, done)| load.backlog() > 0 && !done).collect()
     }
 
     /// Refuses fewer workers than the stages must have.
@@ -87,13 +98,18 @@ pub(super) fn check(stages: &[StageSpec], weighting: Weighting) -> Result<Checke
     let usual = mean(&measured).unwrap_or(NOTHING_MEASURED);
     let mut checked = Checked {
         workloads: Vec::new(),
+        loads: Vec::new(),
         weights: Vec::new(),
         shares: Vec::new(),
         done: stages.iter().map(|stage| stage.done).collect(),
         current: Vec::new(),
     };
+    let mut rate = Rate::NONE;
     for ((place, stage), mean) in numbered().zip(&means) {
-        let workload = workload(stage, *mean, usual).map_err(at(place))?;
+        let (workload, backlog) = workload(stage, *mean, usual).map_err(at(place))?;
+        rate = rate_of(stage, rate).map_err(at(place))?;
+        let load = Load::try_new(backlog, workload.mean_nanos, rate).map_err(at(place))?;
+        checked.loads.push(load);
         let weight = match weighting {
             Weighting::Even => 1,
             Weighting::Latency => place as u64 + 1,
@@ -124,7 +140,12 @@ fn mean(numbers: &[u64]) -> Option<u64> {
     (count > 0).then(|| u64::try_from((sum + count / 2) / count).unwrap_or(u64::MAX))
 }
 
-fn workload(stage: &StageSpec, mean: Option<u64>, usual: u64) -> Result<Workload, Rejection> {
+/// The workload of a stage, and its backlog.
+fn workload(
+    stage: &StageSpec,
+    mean: Option<u64>,
+    usual: u64,
+) -> Result<(Workload, u64), Rejection> {
     let backlog = u64::try_from(stage.backlog_count).map_err(|_| {
         let allowed = "must be 0 jobs or more";
         Rejection::new(Reason::OutOfRange, "backlog_count", stage.backlog_count, allowed)
@@ -137,7 +158,21 @@ fn workload(stage: &StageSpec, mean: Option<u64>, usual: u64) -> Result<Workload
         let allowed = format!("must make a workload of {WORKLOAD_MICROS}");
         Rejection::new(Reason::OutOfRange, "backlog_count", backlog, allowed)
     })?;
-    Ok(Workload { micros, mean_nanos, is_estimated: mean.is_none() })
+    Ok((Workload { micros, mean_nanos, is_estimated: mean.is_none() }, backlog))
+}
+
+/// What arrives at a stage: its own arrivals, or those of the stage before.
+fn rate_of(stage: &StageSpec, before: Rate) -> Result<Rate, Rejection> {
+    let rate = stage.arrivals.map(Rate::try_new).transpose()?;
+    match rate {
+        Some(rate) if rate.count > 0 && stage.done => {
+            let allowed = "must be 0 or not set: no more work comes to a stage that is done";
+            Err(Rejection::new(Reason::Contradictory, "arrival_count", rate.count, allowed))
+        }
+        Some(rate) => Ok(rate),
+        None if stage.done => Ok(Rate::NONE),
+        None => Ok(before),
+    }
 }
 
 /// Its workers, of whom no more are busy than there are.

@@ -261,7 +261,8 @@ impl<'a> Pipeline<'a> {
     fn next_place(&self, from: usize) -> Result<usize, Rejection> {
         let Some((rule, weighting)) = self.rule else { return Ok(from) };
         let (stages, from) = (self.stages.clone(), Some(from));
-        let spec = NextSpec { stages, from, rule, weighting, min_gain_percent: 0 };
+        let (min_gain_percent, prevent_starvation) = (0, false);
+        let spec = NextSpec { stages, from, rule, weighting, min_gain_percent, prevent_starvation };
         let next = spec.next()?;
         Ok(next.and_then(|next| next.stage).or(from).unwrap_or_default())
     }
