@@ -159,6 +159,10 @@ fn workers_add_up(message: &[u8], decided: &[u8]) {
         let count = given.worker_count;
         assert!(count >= 0, "{given:?}");
         assert!(stage.max_worker_count.is_none_or(|most| count <= most), "{stage:?} {given:?}");
+        let starved = allocation.starved_stages.iter().any(|one| one.stage_name == stage.name);
+        let is_waiting = stage.backlog_count > 0 && !stage.done;
+        let is_allowed = stage.max_worker_count != Some(0);
+        assert_eq!(starved, is_waiting && is_allowed && count == 0, "{stage:?} {given:?}");
     }
 }
 

@@ -198,6 +198,11 @@ CASES = [
     ),
     case(
         ALLOCATE,
+        "100,000 stages, of which 90,000 starve",
+        lambda: allocate(stages(MANY, mean_run_time=seconds(1), arrival_count=5), 10_000),
+    ),
+    case(
+        ALLOCATE,
         "2 stages with 400,000 run times each",
         lambda: allocate(
             [

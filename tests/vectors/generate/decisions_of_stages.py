@@ -65,23 +65,113 @@ def moves(names, current, wanted):
     return found + [{"fromStageName": name, "workerCount": count} for name, count in leaving]
 
 
+def units(works, counts):
+    """The score, rounded down to 2^-16 microseconds, as the protos say."""
+    return sum((work << 16) // (count + 1) for work, count in zip(works, counts))
+
+
 def score(works, counts):
-    """Rounded down to 2^-16 microseconds, as the protos say."""
-    return sum((work << 16) // (count + 1) for work, count in zip(works, counts)) / 65_536
+    return units(works, counts) / 65_536
+
+
+def rise(works, before, after):
+    return (units(works, after) - units(works, before)) / 65_536
+
+
+def bounds_of(stage):
+    busy = stage.get("busyWorkerCount", 0)
+    if stage.get("done"):
+        return busy, busy
+    most = stage.get("maxWorkerCount", 1_000_000_000)
+    return max(stage.get("minWorkerCount", 0), busy), max(most, busy)
+
+
+def is_waiting(stage):
+    return int(stage["backlogCount"]) > 0 and not stage.get("done")
+
+
+def starving(stages, works, counts, rule):
+    """Stages without a worker, and what one costs that comes from where it is worth least."""
+    bounds = [bounds_of(stage) for stage in stages]
+    losses = [
+        (Fraction(work, count if rule == "ALLOCATION_RULE_D_HONDT" else count * (count + 1)), -place)
+        for place, (work, count, (least, _)) in enumerate(zip(works, counts, bounds))
+        if count > least
+    ]
+    found = []
+    for place, (one, count, (_, most)) in enumerate(zip(stages, counts, bounds)):
+        if count or not most or not is_waiting(one):
+            continue
+        starved = {"stageName": one["name"], "backlogCount": one["backlogCount"]}
+        if losses:
+            moved = list(counts)
+            moved[-min(losses)[1]] -= 1
+            moved[place] += 1
+            starved["cost"] = rise(works, counts, moved)
+        found.append(starved)
+    return found
+
+
+def floored(stages, workers):
+    """Bounds with one worker for each stage with waiting jobs, or for as many as there can be."""
+    bounds = [bounds_of(stage) for stage in stages]
+    floors = [
+        (max(least, min(most, int(is_waiting(stage)))), most)
+        for stage, (least, most) in zip(stages, bounds)
+    ]
+    if sum(least for least, _ in floors) <= workers:
+        return floors
+    return [(least, floor) for (least, _), (floor, _) in zip(bounds, floors)]
+
+
+def seconds_of(span):
+    return Fraction(span.removesuffix("s"))
+
+
+def loads(stages, means, counts):
+    """The fewest workers that keep up, and the time to drain in microseconds, of each stage."""
+    rate = Fraction(0)
+    for one, mean, count in zip(stages, means, counts):
+        if "arrivalCount" in one:
+            rate = int(one["arrivalCount"]) / seconds_of(one.get("arrivalPeriod", "1s"))
+        elif one.get("done"):
+            rate = Fraction(0)
+        busy, backlog = rate * seconds_of(mean), int(one["backlogCount"])
+        stable = busy.__floor__() + 1 if rate else 0
+        if count < stable or (backlog and not count):
+            yield stable, None
+        else:
+            work = backlog * seconds_of(mean) * 1_000_000
+            yield stable, (work / (count - busy)).__ceil__() if work else 0
 
 
 def stage(name, backlog, **fields):
     return {"name": name, "backlogCount": str(backlog), **fields}
 
 
-def allocated(rule, stages, works, counts, base, means, estimated, weights, **more):
+def allocated(
+    rule, stages, works, counts, base, means, estimated, weights, prevented=False, **more
+):
     current = [stage.get("currentWorkerCount", 0) for stage in stages]
     names = [stage["name"] for stage in stages]
     weighted = [work * weight for work, weight in zip(works, weights)]
+    workers = sum(counts) + more.get("unassignedWorkerCount", 0)
+    found = list(loads(stages, means, counts))
+    starved = starving(stages, weighted, counts, rule)
+    cost = 0
+    if starved and not prevented:
+        bounds = floored(stages, workers)
+        fair = best(rule, weighted, bounds, workers, forced(rule, weighted, bounds, current, workers))
+        cost = rise(weighted, counts, fair)
     return {
         "allocation": {
+            "starvedStages": starved,
+            "starvationPreventionCost": cost,
+            "minStableWorkerCount": str(sum(stable for stable, _ in found)),
             "stages": [
                 {
+                    "minStableWorkerCount": stable,
+                    **({} if drain is None else {"drainTimeMicros": str(drain)}),
                     "stageName": name,
                     "workerCount": count,
                     "workloadMicros": str(work),
@@ -91,8 +181,8 @@ def allocated(rule, stages, works, counts, base, means, estimated, weights, **mo
                     "score": (work * weight) / (count + 1),
                     "nextQuotient": quotient(rule, work * weight, count),
                 }
-                for name, count, work, weight, mean, is_estimated in zip(
-                    names, counts, works, weights, means, estimated
+                for name, count, work, weight, mean, is_estimated, (stable, drain) in zip(
+                    names, counts, works, weights, means, estimated, found
                 )
             ],
             "moves": moves(names, current, counts),
@@ -203,6 +293,33 @@ def by_hand():
     yield "AllocateWorkers", {"stages": full, "workerCount": 5}, answer
 
 
+def starved():
+    """Small workloads beside large ones, with and without prevention, and with arrivals."""
+    rule = "ALLOCATION_RULE_MINIMUM_SCORE"
+    stages = [
+        stage("fetch", 1800, meanRunTime="0.400s", currentWorkerCount=3, arrivalCount="600", arrivalPeriod="60s"),
+        stage("enrich", 900, meanRunTime="6s", currentWorkerCount=4),
+        stage("notify", 870, meanRunTime="0.100s"),
+        stage("archive", 5, meanRunTime="0.100s", arrivalCount="0"),
+        stage("old", 5, meanRunTime="0.100s", maxWorkerCount=0),
+    ]
+    means = ["0.400s", "6s", "0.100s", "0.100s", "0.100s"]
+    works = [720_000_000, 5_400_000_000, 87_000_000, 500_000, 500_000]
+    plain = {"means": means, "estimated": [False] * 5, "weights": [1] * 5}
+    current = [3, 4, 0, 0, 0]
+    for rule in RULES:
+        for workers in (0, 2, 7):
+            for prevented in (False, True):
+                bounds = [bounds_of(one) for one in stages]
+                if prevented:
+                    bounds = floored(stages, workers)
+                base = forced(rule, works, bounds, current, workers)
+                counts = best(rule, works, bounds, workers, base)
+                request = {"stages": stages, "workerCount": workers, "rule": rule, "preventStarvation": prevented}
+                answer = allocated(rule, stages, works, counts, base, prevented=prevented, **plain)
+                yield "AllocateWorkers", request, answer
+
+
 def choices():
     stages = [
         stage("a", 90, meanRunTime="1s", currentWorkerCount=2),
@@ -280,6 +397,26 @@ def choices():
                 }
             },
         )
+    # The last worker of a stage with waiting jobs stays, and a new one goes to the first without.
+    for name, chosen in (("b", "b"), ("a", "c")):
+        small = [
+            stage("a", 90, meanRunTime="1s", currentWorkerCount=2),
+            stage("b", 1, meanRunTime="1s", currentWorkerCount=1),
+            stage("c", 1, meanRunTime="1s"),
+        ]
+        quotients = {"quotient": 500_000, "currentQuotient": 500_000 if name == "b" else 15_000_000}
+        yield (
+            "ChooseStage",
+            {"stages": small, "currentStageName": name, "preventStarvation": True},
+            {
+                "choice": {
+                    "stageName": chosen,
+                    "changesStage": name != chosen,
+                    "reason": "STAGE_CHOICE_REASON_BELOW_MINIMUM",
+                    **quotients,
+                }
+            },
+        )
     full = [stage("a", 10, meanRunTime="1s", currentWorkerCount=1, maxWorkerCount=1)]
     yield "ChooseStage", {"stages": full}, {"choice": {"reason": "STAGE_CHOICE_REASON_ALL_FULL"}}
     done = [stage("a", 0, done=True, currentWorkerCount=1)]
@@ -287,5 +424,5 @@ def choices():
 
 
 if __name__ == "__main__":
-    cases = [*of_vectors(), *by_hand(), *choices()]
+    cases = [*of_vectors(), *by_hand(), *starved(), *choices()]
     print_cases({"method": m, "request": q, "response": r} for m, q, r in cases)

@@ -1,11 +1,14 @@
 //! `StageService`: convert in, decide, convert out.
 
 use offbeat_core::ids::check_names;
-use offbeat_core::stages::{AllocationSpec, Move, NextSpec, Plan, Rule, StageSpec, Weighting, Why};
+use offbeat_core::stages::{
+    AllocationSpec, Arrivals, Move, NextSpec, Plan, Rule, StageAllocation, StageSpec, Starved,
+    Weighting, Why,
+};
 use offbeat_core::{Reason, Rejection, Span};
 use tonic::{Request, Response, Status};
 
-use super::convert::{duration, required, span, unknown_enum_value, wide};
+use super::convert::{duration, optional_span, required, span, unknown_enum_value, wide};
 use crate::work::offload;
 use offbeat_proto as proto;
 use offbeat_proto::allocate_workers_response::Outcome as Allocated;
@@ -16,6 +19,8 @@ use offbeat_proto::status;
 /// Plans for more stages, or with more moves, are made off the threads that serve.
 const INLINE_STAGES: usize = 64;
 const INLINE_MOVES: i32 = 64;
+
+const DEFAULT_ARRIVAL_PERIOD: Span = Span::from_seconds(1);
 
 /// Answers `StageService`. Without state.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +66,7 @@ pub fn allocate(
         weighting,
         max_move_count,
         min_improvement_percent,
+        prevent_starvation,
     } = request;
     let rule = rule_of(rule)?;
     let (names, stages) = stages_of(stages)?;
@@ -72,6 +78,7 @@ pub fn allocate(
         weighting: weighting_of(weighting)?,
         max_move_count: max_move_count.map(i64::from),
         min_improvement_percent: min_improvement_percent.into(),
+        prevent_starvation,
     };
     let outcome = spec.plan()?.map_or(Allocated::AllStagesDone(proto::AllStagesDone {}), |plan| {
         Allocated::Allocation(allocation(rule, names, &plan))
@@ -80,8 +87,14 @@ pub fn allocate(
 }
 
 fn next(request: proto::ChooseStageRequest) -> Result<proto::ChooseStageResponse, Rejection> {
-    let proto::ChooseStageRequest { stages, current_stage_name, rule, weighting, min_gain_percent } =
-        request;
+    let proto::ChooseStageRequest {
+        stages,
+        current_stage_name,
+        rule,
+        weighting,
+        min_gain_percent,
+        prevent_starvation,
+    } = request;
     let (mut names, stages) = stages_of(stages)?;
     let spec = NextSpec {
         stages,
@@ -89,6 +102,7 @@ fn next(request: proto::ChooseStageRequest) -> Result<proto::ChooseStageResponse
         rule: rule_of(rule)?,
         weighting: weighting_of(weighting)?,
         min_gain_percent: min_gain_percent.into(),
+        prevent_starvation,
     };
     let Some(next) = spec.next()? else {
         let outcome = Some(Gone::AllStagesDone(proto::AllStagesDone {}));
@@ -142,6 +156,8 @@ fn stage_of(stage: proto::Stage) -> Result<(String, StageSpec), Rejection> {
         max_worker_count,
         current_worker_count,
         busy_worker_count,
+        arrival_count,
+        arrival_period,
     } = stage;
     let mean = mean_run_time.map(|mean| span("mean_run_time", mean)).transpose()?;
     if mean.is_some() && !run_times.is_empty() {
@@ -163,8 +179,30 @@ fn stage_of(stage: proto::Stage) -> Result<(String, StageSpec), Rejection> {
         maximum: max_worker_count.map(i64::from),
         current: current_worker_count.into(),
         busy: busy_worker_count.into(),
+        arrivals: arrivals_of(arrival_count, arrival_period)?,
     };
     Ok((name, spec))
+}
+
+/// What arrives at a stage, where that is said.
+///
+/// # Errors
+/// When the period is malformed, or there is one alone.
+pub fn arrivals_of(
+    count: Option<i64>,
+    period: Option<prost_types::Duration>,
+) -> Result<Option<Arrivals>, Rejection> {
+    let period = optional_span("arrival_period", period)?;
+    match (count, period) {
+        (None, Some(period)) => {
+            let allowed = "must not be set without arrival_count";
+            Err(Rejection::new(Reason::Contradictory, "arrival_period", period, allowed))
+        }
+        (None, None) => Ok(None),
+        (Some(count), period) => {
+            Ok(Some(Arrivals { count, period: period.unwrap_or(DEFAULT_ARRIVAL_PERIOD) }))
+        }
+    }
 }
 
 fn rule_of(number: i32) -> Result<Rule, Rejection> {
@@ -195,6 +233,13 @@ fn allocation(rule: Rule, names: Vec<String>, plan: &Plan) -> proto::WorkerAlloc
         worker_count: workers(*count),
     });
     let moves = moves.collect();
+    let starved = plan.starved.iter().map(|Starved { stage, backlog, cost }| proto::StarvedStage {
+        stage_name: name_of(Some(*stage)),
+        backlog_count: wide(*backlog),
+        cost: *cost,
+    });
+    let starved_stages = starved.collect();
+    let stable = |stage: &StageAllocation| stage.load.min_stable_workers();
     let stages = names.into_iter().zip(&plan.stages).map(|(name, stage)| proto::StageAllocation {
         stage_name: name,
         worker_count: workers(stage.worker_count),
@@ -204,6 +249,8 @@ fn allocation(rule: Rule, names: Vec<String>, plan: &Plan) -> proto::WorkerAlloc
         run_time_estimated: stage.workload.is_estimated,
         score: stage.score(),
         next_quotient: stage.next_quotient(rule),
+        drain_time_micros: stage.load.drain_micros(stage.worker_count).map(wide),
+        min_stable_worker_count: workers(stable(stage)),
     });
     proto::WorkerAllocation {
         stages: stages.collect(),
@@ -212,6 +259,9 @@ fn allocation(rule: Rule, names: Vec<String>, plan: &Plan) -> proto::WorkerAlloc
         score: plan.score,
         current_score: plan.current_score,
         improvement_too_small: plan.improvement_too_small,
+        starved_stages,
+        starvation_prevention_cost: plan.starvation_prevention_cost,
+        min_stable_worker_count: wide(plan.stages.iter().map(stable).sum()),
     }
 }
 
