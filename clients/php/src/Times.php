@@ -56,7 +56,13 @@ final class Times
         return self::interval((int) $message?->getSeconds(), (int) $message?->getNanos());
     }
 
-    /** @internal The same where a span that is not set means none. */
+    /** @internal The same of microseconds. */
+    public static function fromMicros(int $micros): DateInterval
+    {
+        return self::interval(intdiv($micros, self::MICROS), $micros % self::MICROS * 1_000);
+    }
+
+    /** @internal As fromDuration(), where a span that is not set means none. */
     public static function fromOptional(?Duration $message): ?DateInterval
     {
         return $message === null ? null : self::fromDuration($message);

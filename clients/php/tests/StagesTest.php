@@ -75,6 +75,42 @@ final class StagesTest extends OffbeatTestCase
         self::assertSame([['a', null, 1]], self::moves($full));
     }
 
+    public function testStarvedStagesHaveAPrice(): void
+    {
+        $client = self::client();
+        $stages = [new Stage('a', 100, 1), new Stage('b', 1, 1)];
+        $starving = $client->allocateWorkers($stages, 2);
+        self::assertSame(['a' => 2, 'b' => 0], $starving->workerCounts());
+        [$starved] = $starving->starvedStages;
+        self::assertSame(['b', 1], [$starved->stageName, $starved->backlogCount]);
+        // The second worker of a is worth 100/(2·3) s, and the first one of b 1/2 s.
+        self::assertEqualsWithDelta(100e6 / 6 - 1e6 / 2, $starved->cost, 0.01);
+        self::assertSame($starved->cost, $starving->starvationPreventionCost);
+        $fair = $client->allocateWorkers($stages, 2, preventStarvation: true);
+        self::assertSame(['a' => 1, 'b' => 1], $fair->workerCounts());
+        self::assertSame([[], 0.0], [$fair->starvedStages, $fair->starvationPreventionCost]);
+        $kept = $client->allocateWorkers([new Stage('a', 100, 1, minWorkerCount: 2), $stages[1]], 2);
+        self::assertSame([null], array_column($kept->starvedStages, 'cost'));
+    }
+
+    /** @dataProvider transports */
+    public function testArrivalsSayWhenABacklogIsDone(string $transport): void
+    {
+        $allocation = self::client($transport)->allocateWorkers([
+            new Stage('a', 90, 1, arrivalCount: 120, arrivalPeriod: new DateInterval('PT1M')),
+            new Stage('b', 7, 0.25),
+            new Stage('c', 0, 1, arrivalCount: 1),
+        ], 6, preventStarvation: true);
+        self::assertSame(['a' => 5, 'b' => 1, 'c' => 0], $allocation->workerCounts());
+        self::assertSame([3, 1, 2], array_column($allocation->stages, 'minStableWorkerCount'));
+        self::assertSame(6, $allocation->minStableWorkerCount);
+        self::assertSame([false, false, true], array_map(static fn ($stage) => $stage->grows(), $allocation->stages));
+        // 90 jobs of 1 s with three workers to spare; 7 of .25 s with half of one.
+        [$a, $b, $c] = $allocation->stages;
+        self::assertSame([30, 3.5], array_map(Times::seconds(...), [$a->drainTime, $b->drainTime]));
+        self::assertNull($c->drainTime);
+    }
+
     public function testAWorkerGoesWhereItIsWorthMost(): void
     {
         $client = self::client();
@@ -96,6 +132,9 @@ final class StagesTest extends OffbeatTestCase
 
         $needed = $client->chooseStage([...$stages, new Stage('c', minWorkerCount: 1)], 'a');
         self::assertSame(['c', StageChoiceReason::BelowMinimum], [$needed->stageName, $needed->reason]);
+        $last = [new Stage('a', 99, 1, currentWorkerCount: 1), new Stage('b', 1, 1, currentWorkerCount: 1)];
+        self::assertSame('a', $client->chooseStage($last, 'b')->stageName);
+        self::assertSame('b', $client->chooseStage($last, 'b', preventStarvation: true)->stageName);
         $full = $client->chooseStage([new Stage('a', 9, maxWorkerCount: 0), new Stage('b', done: true)], null);
         self::assertSame([null, false, StageChoiceReason::AllFull], [$full->stageName, $full->changesStage, $full->reason]);
     }
@@ -119,6 +158,8 @@ final class StagesTest extends OffbeatTestCase
             'stages[1].max_worker_count' => ['maxWorkerCount' => -1],
             'stages[1].current_worker_count' => ['currentWorkerCount' => 1_000_000_001],
             'stages[1].busy_worker_count' => ['busyWorkerCount' => 1],
+            'stages[1].arrival_count' => ['arrivalCount' => -1],
+            'stages[1].arrival_period' => ['arrivalPeriod' => 1],
         ] as $field => $wrong) {
             // With keys, as array_filter() leaves them.
             $stages = [3 => new Stage('a', 1, 1), 7 => new Stage(...$wrong + ['name' => 'b'])];

@@ -9,7 +9,14 @@ import pytest
 from conftest import VECTORS
 
 import offbeat
-from offbeat import AllocationRule, Stage, StageChoiceReason, StageWeighting, WorkerMove
+from offbeat import (
+    AllocationRule,
+    Stage,
+    StageChoiceReason,
+    StageWeighting,
+    StarvedStage,
+    WorkerMove,
+)
 
 SECOND = timedelta(seconds=1)
 
@@ -89,6 +96,43 @@ def test_weighting_and_what_keeps_workers_where_they_are(client):
     assert late.worker_counts == {"a": 0, "b": 3}
 
 
+def test_starved_stages_have_a_price(client):
+    stages = [Stage("a", 100, SECOND), Stage("b", 1, SECOND)]
+    starving = client.allocate_workers(stages, 2)
+    assert starving.worker_counts == {"a": 2, "b": 0}
+    # The second worker of a is worth 100/(2·3) s, and the first one of b 1/2 s.
+    cost = pytest.approx(100e6 / 6 - 1e6 / 2, abs=0.001)
+    assert starving.starved_stages == (StarvedStage("b", 1, cost),)
+    assert starving.starvation_prevention_cost == cost
+    fair = client.allocate_workers(stages, 2, prevent_starvation=True)
+    assert fair.worker_counts == {"a": 1, "b": 1}
+    assert (fair.starved_stages, fair.starvation_prevention_cost) == ((), 0)
+    assert fair.score - starving.score == cost
+    kept = [Stage("a", 100, SECOND, min_worker_count=2), Stage("b", 1, SECOND)]
+    (starved,) = client.allocate_workers(kept, 2).starved_stages
+    assert starved.cost is None
+
+
+def test_arrivals_say_when_a_backlog_is_done(client):
+    minute, quarter = timedelta(minutes=1), timedelta(milliseconds=250)
+    stages = [
+        Stage("a", 90, SECOND, arrival_count=120, arrival_period=minute),
+        Stage("b", 7, quarter),
+        Stage("c", 0, SECOND, arrival_count=1),
+    ]
+    a, b, c = client.allocate_workers(stages, 6, prevent_starvation=True).stages
+    assert [stage.worker_count for stage in (a, b, c)] == [5, 1, 0]
+    # Of two jobs a second, as many arrive at b; at c it is one.
+    assert [stage.min_stable_worker_count for stage in (a, b, c)] == [3, 1, 2]
+    assert [stage.grows for stage in (a, b, c)] == [False, False, True]
+    # 90 jobs of 1 s with three workers to spare; 7 of .25 s with half of one.
+    assert (a.drain_time, b.drain_time, c.drain_time) == (30 * SECOND, 3.5 * SECOND, None)
+    assert client.allocate_workers(stages, 6).min_stable_worker_count == 6
+    plain = client.allocate_workers([Stage("a", 10, SECOND)], 3).stages[0]
+    assert plain.drain_time == timedelta(microseconds=3_333_334)
+    assert plain.min_stable_worker_count == 0
+
+
 def test_where_one_worker_goes(client):
     def ask(stages, current=None, **options):
         return client.choose_stage(stages, current, **options)
@@ -116,6 +160,13 @@ def test_where_one_worker_goes(client):
     assert ask(large, rule=AllocationRule.D_HONDT).stage_name == "a"
     short = [Stage("a", 99, SECOND), Stage("b", 0, SECOND, min_worker_count=1)]
     assert ask(short).reason is StageChoiceReason.BELOW_MINIMUM
+    last = [
+        Stage("a", 99, SECOND, current_worker_count=1),
+        Stage("b", 1, SECOND, current_worker_count=1),
+    ]
+    assert ask(last, "b").stage_name == "a"
+    stays = ask(last, "b", prevent_starvation=True)
+    assert (stays.stage_name, stays.reason) == ("b", StageChoiceReason.BELOW_MINIMUM)
     full = ask([Stage("a", 99, SECOND, max_worker_count=0)])
     assert (full.stage_name, full.changes_stage, full.reason) == (
         None,
@@ -137,6 +188,9 @@ def test_where_one_worker_goes(client):
         (Stage("b", 1, run_times=[SECOND, 3]), "run_times[1]"),
         (Stage("b", 1, done="yes"), "done"),
         (Stage("b", current_worker_count=1, busy_worker_count=2), "busy_worker_count"),
+        (Stage("b", arrival_count=-1), "arrival_count"),
+        (Stage("b", arrival_period=SECOND), "arrival_period"),
+        (Stage("b", arrival_count=1, arrival_period=60), "arrival_period"),
     ],
 )
 def test_refusals_name_the_field(client, stage, field):
@@ -156,6 +210,7 @@ def test_refusals_of_the_rest(client):
         ("weighting", {"weighting": 9}),
         ("max_move_count", {"max_move_count": -1}),
         ("min_improvement_percent", {"min_improvement_percent": 101}),
+        ("prevent_starvation", {"prevent_starvation": "yes"}),
     ]:
         with pytest.raises(offbeat.InvalidArgument) as caught:
             client.allocate_workers([Stage("a")], **{"worker_count": 2, **options})

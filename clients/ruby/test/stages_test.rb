@@ -68,6 +68,33 @@ class StagesTest < OffbeatTest
     assert_equal({ "a" => 3, "b" => 1 }, client.allocate_workers(busy, worker_count: 4).worker_counts)
   end
 
+  def test_starved_stages_have_a_price
+    stages = [stage("a", 100, mean_run_time: 1), stage("b", 1, mean_run_time: 1)]
+    starving = client.allocate_workers(stages, worker_count: 2)
+    assert_equal [2, 0], starving.stages.map(&:worker_count)
+    starved = starving.starved_stages
+    assert_equal([["b", 1]], starved.map { |stage| stage.to_a.first(2) })
+    # The second worker of a is worth 100/(2·3) s, and the first one of b 1/2 s.
+    [starved[0].cost, starving.starvation_prevention_cost].each { |cost| assert_in_delta 16_166_666.67, cost, 0.01 }
+    fair = client.allocate_workers(stages, worker_count: 2, prevent_starvation: true)
+    assert_equal [1, 1], fair.stages.map(&:worker_count)
+    assert_equal [[], 0.0], [fair.starved_stages, fair.starvation_prevention_cost]
+    kept = [stage("a", 100, min_worker_count: 2, mean_run_time: 1), stages[1]]
+    assert_equal [nil], client.allocate_workers(kept, worker_count: 2).starved_stages.map(&:cost)
+  end
+
+  def test_arrivals_say_when_a_backlog_is_done
+    stages = [stage("a", 90, mean_run_time: 1, arrival_count: 120, arrival_period: 60),
+              stage("b", 7, mean_run_time: 0.25), stage("c", 0, mean_run_time: 1, arrival_count: 1)]
+    allocation = client.allocate_workers(stages, worker_count: 6, prevent_starvation: true)
+    assert_equal [5, 1, 0], allocation.stages.map(&:worker_count)
+    assert_equal [3, 1, 2], allocation.stages.map(&:min_stable_worker_count)
+    assert_equal 6, allocation.min_stable_worker_count
+    assert_equal [false, false, true], allocation.stages.map(&:grows?)
+    # 90 jobs of 1 s with three workers to spare; 7 of .25 s with half of one.
+    assert_equal [30, 7/2r, nil], allocation.stages.map(&:drain_time)
+  end
+
   def test_nil_when_all_is_done
     done = [stage("a", done: true, current_worker_count: 1)]
     assert_nil client.allocate_workers(done, worker_count: 3)
@@ -83,6 +110,10 @@ class StagesTest < OffbeatTest
     assert_equal ["a", false, :gain_too_small], stays.to_a.first(3)
     needed = client.choose_stage([stages[1], stage("c", min_worker_count: 1)])
     assert_equal ["c", true, :below_minimum], needed.to_a.first(3)
+    last = [stage("a", 99, current_worker_count: 1), stage("b", 1, current_worker_count: 1)]
+    assert_equal(%w[a b], [false, true].map do |prevent|
+      client.choose_stage(last, current_stage_name: "b", prevent_starvation: prevent).stage_name
+    end)
     full = client.choose_stage([stage("a", 5, max_worker_count: 0)])
     assert_equal [nil, false, :all_full], full.to_a.first(3)
     assert_equal [9_000_000.0, 18_000_000.0],
@@ -114,6 +145,9 @@ class StagesTest < OffbeatTest
       "stages[0].mean_run_time" => -> { client.allocate_workers([stage("a", mean_run_time: "1s")], worker_count: 1) },
       "stages[0].run_times[1]" => -> { client.allocate_workers([stage("a", run_times: [1, nil])], worker_count: 1) },
       "stages[0].run_times" => -> { client.allocate_workers([stage("a", run_times: 5)], worker_count: 1) },
+      "stages[0].arrival_count" => -> { client.allocate_workers([stage("a", arrival_count: -1)], worker_count: 1) },
+      "stages[0].arrival_period" => -> { client.choose_stage([stage("a", arrival_period: 1)]) },
+      "prevent_starvation" => -> { client.choose_stage([stage("a")], prevent_starvation: "yes") },
       "worker_count" => -> { client.allocate_workers([stage("a")], worker_count: -1) },
       "rule" => -> { client.allocate_workers([stage("a")], worker_count: 1, rule: "d_hondt") },
       "weighting" => -> { client.choose_stage([stage("a")], weighting: :odd) },

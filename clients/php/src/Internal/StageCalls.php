@@ -31,6 +31,8 @@ trait StageCalls
      *     no bound
      * @param int $minImprovementPercent hysteresis: workers move, except those that are forced to,
      *     only if the score falls by so much. AllocationRule::MinimumScore only
+     * @param bool $preventStarvation whether every stage with waiting jobs gets at least one worker, where
+     *     there are enough. By default the rule alone decides, and the answer names the starved stages
      *
      * @throws OffbeatException
      */
@@ -41,6 +43,7 @@ trait StageCalls
         ?StageWeighting $weighting = null,
         ?int $maxMoveCount = null,
         int $minImprovementPercent = 0,
+        bool $preventStarvation = false,
         int|float|null $timeout = null,
     ): ?WorkerAllocation {
         $request = (new V1\AllocateWorkersRequest())
@@ -48,7 +51,8 @@ trait StageCalls
             ->setWorkerCount(Check::int32('worker_count', $workerCount))
             ->setRule($rule?->toMessage() ?? V1\AllocationRule::ALLOCATION_RULE_UNSPECIFIED)
             ->setWeighting($weighting?->toMessage() ?? V1\StageWeighting::STAGE_WEIGHTING_UNSPECIFIED)
-            ->setMinImprovementPercent(Check::int32('min_improvement_percent', $minImprovementPercent));
+            ->setMinImprovementPercent(Check::int32('min_improvement_percent', $minImprovementPercent))
+            ->setPreventStarvation($preventStarvation);
         if ($maxMoveCount !== null) {
             $request->setMaxMoveCount(Check::int32('max_move_count', $maxMoveCount));
         }
@@ -70,6 +74,7 @@ trait StageCalls
      * @param ?AllocationRule $rule AllocationRule::MinimumScore by default
      * @param ?StageWeighting $weighting StageWeighting::Even by default
      * @param int $minGainPercent hysteresis: it stays, unless it is worth so much more elsewhere
+     * @param bool $preventStarvation whether stages with waiting jobs have a minimum of one worker
      *
      * @throws OffbeatException
      */
@@ -79,6 +84,7 @@ trait StageCalls
         ?AllocationRule $rule = null,
         ?StageWeighting $weighting = null,
         int $minGainPercent = 0,
+        bool $preventStarvation = false,
         int|float|null $timeout = null,
     ): ?StageChoice {
         $request = (new V1\ChooseStageRequest())
@@ -86,7 +92,8 @@ trait StageCalls
             ->setCurrentStageName(Check::utf8('current_stage_name', $currentStageName ?? ''))
             ->setRule($rule?->toMessage() ?? V1\AllocationRule::ALLOCATION_RULE_UNSPECIFIED)
             ->setWeighting($weighting?->toMessage() ?? V1\StageWeighting::STAGE_WEIGHTING_UNSPECIFIED)
-            ->setMinGainPercent(Check::int32('min_gain_percent', $minGainPercent));
+            ->setMinGainPercent(Check::int32('min_gain_percent', $minGainPercent))
+            ->setPreventStarvation($preventStarvation);
         $response = $this->call('offbeat.v1.StageService/ChooseStage', $request, new V1\ChooseStageResponse(), $timeout);
 
         return $this->read(static fn (): ?StageChoice => match ($response->getOutcome()) {

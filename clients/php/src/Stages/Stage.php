@@ -15,6 +15,7 @@ final class Stage
     public readonly DateInterval|int|float|null $meanRunTime;
     /** @var list<DateInterval|int|float> */
     public readonly array $runTimes;
+    public readonly DateInterval|int|float|null $arrivalPeriod;
 
     /**
      * @param string $name another for each stage of the call
@@ -26,6 +27,10 @@ final class Stage
      * @param ?int $maxWorkerCount Default: as many as there are
      * @param int $currentWorkerCount how many workers it has, busy ones included
      * @param int $busyWorkerCount how many of those are in the middle of a job, and so stay
+     * @param ?int $arrivalCount how many jobs arrive, on average, in each $arrivalPeriod: they say when the
+     *     backlog is done and how many workers keep up, and do not change how many workers it gets.
+     *     Default: as many as at the stage before; at the first, none
+     * @param DateInterval|int|float|null $arrivalPeriod in seconds. Default: 1 s
      */
     public function __construct(
         public readonly string $name,
@@ -37,9 +42,12 @@ final class Stage
         public readonly ?int $maxWorkerCount = null,
         public readonly int $currentWorkerCount = 0,
         public readonly int $busyWorkerCount = 0,
+        public readonly ?int $arrivalCount = null,
+        DateInterval|int|float|null $arrivalPeriod = null,
     ) {
         $this->meanRunTime = Times::copy($meanRunTime);
         $this->runTimes = array_map(Times::copy(...), array_values($runTimes));
+        $this->arrivalPeriod = Times::copy($arrivalPeriod);
     }
 
     /**
@@ -70,6 +78,12 @@ final class Stage
         }
         if ($this->maxWorkerCount !== null) {
             $message->setMaxWorkerCount(Check::int32("$path.max_worker_count", $this->maxWorkerCount));
+        }
+        if ($this->arrivalCount !== null) {
+            $message->setArrivalCount($this->arrivalCount);
+        }
+        if ($this->arrivalPeriod !== null) {
+            $message->setArrivalPeriod(Times::toDuration("$path.arrival_period", $this->arrivalPeriod));
         }
         $times = [];
         foreach ($this->runTimes as $place => $time) {

@@ -22,6 +22,9 @@ final class StageAllocation implements \JsonSerializable
      * @param float $score weight · workload / (workers + 1), in microseconds. To be read: nothing
      *     is decided by it
      * @param float $nextQuotient what one worker more would be worth, in microseconds. To be read, too
+     * @param ?DateInterval $drainTime when its workers have done what waits and what arrives meanwhile; null:
+     *     never
+     * @param int $minStableWorkerCount the fewest workers that keep up with what arrives; 0 if nothing does
      */
     public function __construct(
         public readonly string $stageName,
@@ -32,7 +35,15 @@ final class StageAllocation implements \JsonSerializable
         public readonly bool $runTimeEstimated,
         public readonly float $score,
         public readonly float $nextQuotient,
+        public readonly ?DateInterval $drainTime,
+        public readonly int $minStableWorkerCount,
     ) {
+    }
+
+    /** Whether jobs arrive faster than its workers do them. */
+    public function grows(): bool
+    {
+        return $this->workerCount < $this->minStableWorkerCount;
     }
 
     /** @internal */
@@ -47,6 +58,8 @@ final class StageAllocation implements \JsonSerializable
             runTimeEstimated: $message->getRunTimeEstimated(),
             score: $message->getScore(),
             nextQuotient: $message->getNextQuotient(),
+            drainTime: $message->hasDrainTimeMicros() ? Times::fromMicros((int) $message->getDrainTimeMicros()) : null,
+            minStableWorkerCount: $message->getMinStableWorkerCount(),
         );
     }
 }

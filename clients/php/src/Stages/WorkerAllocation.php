@@ -18,6 +18,11 @@ final class WorkerAllocation
      * @param float $currentScore the score if only those workers moved that are forced to
      * @param bool $improvementTooSmall whether a better allocation was turned down for the minimum
      *     improvement
+     * @param list<StarvedStage> $starvedStages stages with waiting jobs that nobody does
+     * @param float $starvationPreventionCost by how many microseconds the score would rise with
+     *     preventStarvation; 0 if that was asked for, or if no stage is starved
+     * @param int $minStableWorkerCount the workers that all arrivals need; with fewer, some backlog grows
+     *     without end
      */
     public function __construct(
         public readonly array $stages,
@@ -26,6 +31,9 @@ final class WorkerAllocation
         public readonly float $score,
         public readonly float $currentScore,
         public readonly bool $improvementTooSmall,
+        public readonly array $starvedStages,
+        public readonly float $starvationPreventionCost,
+        public readonly int $minStableWorkerCount,
     ) {
     }
 
@@ -49,6 +57,9 @@ final class WorkerAllocation
             score: $message->getScore(),
             currentScore: $message->getCurrentScore(),
             improvementTooSmall: $message->getImprovementTooSmall(),
+            starvedStages: array_map(StarvedStage::fromMessage(...), iterator_to_array($message->getStarvedStages(), false)),
+            starvationPreventionCost: $message->getStarvationPreventionCost(),
+            minStableWorkerCount: (int) $message->getMinStableWorkerCount(),
         );
     }
 }

@@ -137,6 +137,7 @@ from .stages import (
     StageChoice,
     StageChoiceReason,
     StageWeighting,
+    StarvedStage,
     WorkerAllocation,
     WorkerMove,
 )
@@ -278,6 +279,7 @@ __all__ = [
     "StageChoice",
     "StageChoiceReason",
     "StageWeighting",
+    "StarvedStage",
     "TimeoutAction",
     "Tls",
     "TokenSource",

@@ -22,6 +22,7 @@ class StageCalls(Asking):
         weighting: StageWeighting | None = None,
         max_move_count: int | None = None,
         min_improvement_percent: int = 0,
+        prevent_starvation: bool = False,
         timeout: float | timedelta | None = None,
     ) -> WorkerAllocation | None:
         """Share workers out to the stages of a pipeline, and say who has to move.
@@ -31,10 +32,18 @@ class StageCalls(Asking):
         flapping: with ``max_move_count``, at most so many workers move, and with
         ``min_improvement_percent`` none does unless the score falls by at least so many
         percent (minimum score only); what minima, maxima and new or missing workers force
-        comes before both.
+        comes before both. With ``prevent_starvation``, every stage with waiting jobs gets at
+        least one worker, where there are enough; without it the rule alone decides, and
+        ``starved_stages`` of the answer names the stages that it leaves without.
         """
         question = questions.allocate_workers(
-            stages, worker_count, rule, weighting, max_move_count, min_improvement_percent
+            stages,
+            worker_count,
+            rule,
+            weighting,
+            max_move_count,
+            min_improvement_percent,
+            prevent_starvation,
         )
         return self._ask(question, timeout)
 
@@ -46,17 +55,18 @@ class StageCalls(Asking):
         rule: AllocationRule | None = None,
         weighting: StageWeighting | None = None,
         min_gain_percent: int = 0,
+        prevent_starvation: bool = False,
         timeout: float | timedelta | None = None,
     ) -> StageChoice | None:
         """Say where one worker goes that has just finished a job; ``None`` if all are done.
 
         It counts among the current workers of ``current_stage_name``, and not among the busy ones;
         a new worker has no current stage. It stays unless it is worth more elsewhere by at
-        least ``min_gain_percent``. ``rule`` and ``weighting`` are as in
+        least ``min_gain_percent``. ``rule``, ``weighting`` and ``prevent_starvation`` are as in
         :meth:`allocate_workers`.
         """
         question = questions.choose_stage(
-            stages, current_stage_name, rule, weighting, min_gain_percent
+            stages, current_stage_name, rule, weighting, min_gain_percent, prevent_starvation
         )
         return self._ask(question, timeout)
 
@@ -73,11 +83,18 @@ class AsyncStageCalls(AsyncAsking):
         weighting: StageWeighting | None = None,
         max_move_count: int | None = None,
         min_improvement_percent: int = 0,
+        prevent_starvation: bool = False,
         timeout: float | timedelta | None = None,
     ) -> WorkerAllocation | None:
         """See :meth:`offbeat.Client.allocate_workers`."""
         question = questions.allocate_workers(
-            stages, worker_count, rule, weighting, max_move_count, min_improvement_percent
+            stages,
+            worker_count,
+            rule,
+            weighting,
+            max_move_count,
+            min_improvement_percent,
+            prevent_starvation,
         )
         return await self._ask(question, timeout)
 
@@ -89,10 +106,11 @@ class AsyncStageCalls(AsyncAsking):
         rule: AllocationRule | None = None,
         weighting: StageWeighting | None = None,
         min_gain_percent: int = 0,
+        prevent_starvation: bool = False,
         timeout: float | timedelta | None = None,
     ) -> StageChoice | None:
         """See :meth:`offbeat.Client.choose_stage`."""
         question = questions.choose_stage(
-            stages, current_stage_name, rule, weighting, min_gain_percent
+            stages, current_stage_name, rule, weighting, min_gain_percent, prevent_starvation
         )
         return await self._ask(question, timeout)

@@ -17,9 +17,6 @@ from .v1 import stages_pb2 as pb
 if TYPE_CHECKING:
     from dataclasses import KW_ONLY
 
-if TYPE_CHECKING:
-    pass
-
 
 class AllocationRule(enum.IntEnum):
     """By which rule workers are shared out."""
@@ -53,7 +50,6 @@ class StageChoiceReason(enum.IntEnum):
 
 
 @positional(3)
-@positional(3)
 @dataclass(frozen=True)
 class Stage:
     """A stage of a pipeline, as it is now.
@@ -61,14 +57,16 @@ class Stage:
     name: another for each stage of a call.
     backlog_count: jobs that wait; those that run do not count.
     mean_run_time: how long a job takes on average. Stages that were never measured
-    if TYPE_CHECKING:
-        _: KW_ONLY
         take the mean of those that were; if none was, 1 s.
     run_times: instead of ``mean_run_time``: how long some jobs took.
     done: no more work will come; it gets no workers but those that are busy.
     min_worker_count, max_worker_count: it gets no fewer, and no more.
     current_worker_count: how many workers it has, busy ones included.
     busy_worker_count: how many of those are in the middle of a job, and so stay.
+    arrival_count, arrival_period: how many jobs arrive, on average, in every period (by
+        default, in a second). By default as many as at the stage before; at the first, none. They
+        say when the backlog is done and how many workers keep up, and do not change how many
+        workers a stage gets.
     """
 
     name: str
@@ -82,6 +80,8 @@ class Stage:
     max_worker_count: int | None = None
     current_worker_count: int = 0
     busy_worker_count: int = 0
+    arrival_count: int | None = None
+    arrival_period: timedelta | None = None
 
     def to_message(self, path: str) -> pb.Stage:
         """Turn the stage into its message; ``path`` is its place in the request."""
@@ -89,6 +89,7 @@ class Stage:
         set_text(message, path, "name", self.name)
         set_flag(message, path, "done", self.done)
         set_span(message, path, "mean_run_time", self.mean_run_time)
+        set_span(message, path, "arrival_period", self.arrival_period)
         message.run_times.extend(
             [
                 to_duration(f"{path}.run_times[{index}]", time)
@@ -108,6 +109,7 @@ _COUNTS = (
     "max_worker_count",
     "current_worker_count",
     "busy_worker_count",
+    "arrival_count",
 )
 
 
@@ -129,6 +131,15 @@ class StageAllocation:
     score: float
     #: What one worker more would be worth by the rule, in microseconds; to be read.
     next_quotient: float
+    #: When its workers have done what waits and what arrives meanwhile; ``None``: never.
+    drain_time: timedelta | None
+    #: The fewest workers that keep up with what arrives; 0 if nothing does.
+    min_stable_worker_count: int
+
+    @property
+    def grows(self) -> bool:
+        """Whether jobs arrive faster than its workers do them."""
+        return self.worker_count < self.min_stable_worker_count
 
     @classmethod
     def from_message(cls, message: pb.StageAllocation) -> StageAllocation:
@@ -142,6 +153,12 @@ class StageAllocation:
             run_time_estimated=message.run_time_estimated,
             score=message.score,
             next_quotient=message.next_quotient,
+            drain_time=(
+                from_micros(message.drain_time_micros)
+                if message.HasField("drain_time_micros")
+                else None
+            ),
+            min_stable_worker_count=message.min_stable_worker_count,
         )
 
 
@@ -163,6 +180,23 @@ class WorkerMove:
 
 
 @dataclass(frozen=True)
+class StarvedStage:
+    """A stage with waiting jobs and no worker, although it may have one."""
+
+    stage_name: str
+    backlog_count: int
+    #: By how many microseconds the score rises if one worker moves there from where it is worth
+    #: least; ``None`` if no worker may move.
+    cost: float | None
+
+    @classmethod
+    def from_message(cls, message: pb.StarvedStage) -> StarvedStage:
+        """Read it from a message."""
+        cost = message.cost if message.HasField("cost") else None
+        return cls(message.stage_name, message.backlog_count, cost)
+
+
+@dataclass(frozen=True)
 class WorkerAllocation:
     """Who gets how many workers."""
 
@@ -178,6 +212,13 @@ class WorkerAllocation:
     current_score: float
     #: Whether a better allocation was turned down for ``min_improvement_percent``.
     improvement_too_small: bool
+    #: Stages with waiting jobs that nobody does.
+    starved_stages: tuple[StarvedStage, ...]
+    #: By how many microseconds the score would rise with ``prevent_starvation``; 0 if that was
+    #: asked for, or if no stage is starved.
+    starvation_prevention_cost: float
+    #: The workers that all arrivals need; with fewer, some backlog grows without end.
+    min_stable_worker_count: int
 
     @property
     def worker_counts(self) -> dict[str, int]:
@@ -194,6 +235,9 @@ class WorkerAllocation:
             score=message.score,
             current_score=message.current_score,
             improvement_too_small=message.improvement_too_small,
+            starved_stages=tuple(map(StarvedStage.from_message, message.starved_stages)),
+            starvation_prevention_cost=message.starvation_prevention_cost,
+            min_stable_worker_count=message.min_stable_worker_count,
         )
 
 
@@ -230,11 +274,13 @@ def allocate_workers(
     weighting: StageWeighting | None,
     max_move_count: int | None,
     min_improvement_percent: int,
+    prevent_starvation: bool,
 ) -> Question[WorkerAllocation | None]:
     """Ask who gets how many workers."""
     request = pb.AllocateWorkersRequest()
     _set_shared(request, stages, rule, weighting)
     set_integer(request, "", "min_improvement_percent", min_improvement_percent)
+    set_flag(request, "", "prevent_starvation", prevent_starvation)
     set_integer(request, "", "worker_count", worker_count)
     if max_move_count is not None:
         set_integer(request, "", "max_move_count", max_move_count)
@@ -250,11 +296,13 @@ def choose_stage(
     rule: AllocationRule | None,
     weighting: StageWeighting | None,
     min_gain_percent: int,
+    prevent_starvation: bool,
 ) -> Question[StageChoice | None]:
     """Ask where one worker goes."""
     request = pb.ChooseStageRequest()
     _set_shared(request, stages, rule, weighting)
     set_integer(request, "", "min_gain_percent", min_gain_percent)
+    set_flag(request, "", "prevent_starvation", prevent_starvation)
     if current_stage_name is not None:
         set_text(request, "", "current_stage_name", current_stage_name)
     response: pb.ChooseStageResponse = yield "ChooseStage", request

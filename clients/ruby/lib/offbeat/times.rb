@@ -32,7 +32,12 @@ module Offbeat
       whole(message.seconds + Rational(message.nanos, NANOS))
     end
 
-    # The same, or nil where there is none.
+    # Microseconds as seconds: an Integer, or a Rational.
+    def from_micros(micros)
+      whole(Rational(micros, MICROS))
+    end
+
+    # A span, or nil where there is none.
     def from_optional(message)
       message && from_duration(message)
     end

@@ -57,6 +57,15 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>int32 min_improvement_percent = 6;</code>
      */
     protected $min_improvement_percent = 0;
+    /**
+     * Every stage with waiting jobs gets at least one worker, if its max_worker_count allows that
+     * and worker_count suffices. If it does not suffice, stages get one each, those first where one
+     * is worth most. Workers that move for this are forced to. Default: false; the rule alone
+     * decides, and the answer lists the stages that are starved.
+     *
+     * Generated from protobuf field <code>bool prevent_starvation = 7;</code>
+     */
+    protected $prevent_starvation = false;
 
     /**
      * Constructor.
@@ -81,6 +90,11 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
      *     @type int $min_improvement_percent
      *           Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
      *           Forced moves always happen. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
+     *     @type bool $prevent_starvation
+     *           Every stage with waiting jobs gets at least one worker, if its max_worker_count allows that
+     *           and worker_count suffices. If it does not suffice, stages get one each, those first where one
+     *           is worth most. Workers that move for this are forced to. Default: false; the rule alone
+     *           decides, and the answer lists the stages that are starved.
      * }
      */
     public function __construct($data = NULL) {
@@ -270,6 +284,38 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkInt32($var);
         $this->min_improvement_percent = $var;
+
+        return $this;
+    }
+
+    /**
+     * Every stage with waiting jobs gets at least one worker, if its max_worker_count allows that
+     * and worker_count suffices. If it does not suffice, stages get one each, those first where one
+     * is worth most. Workers that move for this are forced to. Default: false; the rule alone
+     * decides, and the answer lists the stages that are starved.
+     *
+     * Generated from protobuf field <code>bool prevent_starvation = 7;</code>
+     * @return bool
+     */
+    public function getPreventStarvation()
+    {
+        return $this->prevent_starvation;
+    }
+
+    /**
+     * Every stage with waiting jobs gets at least one worker, if its max_worker_count allows that
+     * and worker_count suffices. If it does not suffice, stages get one each, those first where one
+     * is worth most. Workers that move for this are forced to. Default: false; the rule alone
+     * decides, and the answer lists the stages that are starved.
+     *
+     * Generated from protobuf field <code>bool prevent_starvation = 7;</code>
+     * @param bool $var
+     * @return $this
+     */
+    public function setPreventStarvation($var)
+    {
+        GPBUtil::checkBool($var);
+        $this->prevent_starvation = $var;
 
         return $this;
     }

@@ -49,6 +49,13 @@ class ChooseStageRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>int32 min_gain_percent = 5;</code>
      */
     protected $min_gain_percent = 0;
+    /**
+     * Stages with waiting jobs have a minimum of one worker, if their max_worker_count allows that:
+     * see AllocateWorkersRequest.prevent_starvation. Default: false.
+     *
+     * Generated from protobuf field <code>bool prevent_starvation = 6;</code>
+     */
+    protected $prevent_starvation = false;
 
     /**
      * Constructor.
@@ -69,6 +76,9 @@ class ChooseStageRequest extends \Google\Protobuf\Internal\Message
      *     @type int $min_gain_percent
      *           Hysteresis: the worker stays unless it is worth more elsewhere by at least this percentage:
      *           0 to 10,000. Default: 0, which still keeps it where it is worth as much.
+     *     @type bool $prevent_starvation
+     *           Stages with waiting jobs have a minimum of one worker, if their max_worker_count allows that:
+     *           see AllocateWorkersRequest.prevent_starvation. Default: false.
      * }
      */
     public function __construct($data = NULL) {
@@ -208,6 +218,34 @@ class ChooseStageRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkInt32($var);
         $this->min_gain_percent = $var;
+
+        return $this;
+    }
+
+    /**
+     * Stages with waiting jobs have a minimum of one worker, if their max_worker_count allows that:
+     * see AllocateWorkersRequest.prevent_starvation. Default: false.
+     *
+     * Generated from protobuf field <code>bool prevent_starvation = 6;</code>
+     * @return bool
+     */
+    public function getPreventStarvation()
+    {
+        return $this->prevent_starvation;
+    }
+
+    /**
+     * Stages with waiting jobs have a minimum of one worker, if their max_worker_count allows that:
+     * see AllocateWorkersRequest.prevent_starvation. Default: false.
+     *
+     * Generated from protobuf field <code>bool prevent_starvation = 6;</code>
+     * @param bool $var
+     * @return $this
+     */
+    public function setPreventStarvation($var)
+    {
+        GPBUtil::checkBool($var);
+        $this->prevent_starvation = $var;
 
         return $this;
     }

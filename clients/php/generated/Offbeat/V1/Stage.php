@@ -73,6 +73,23 @@ class Stage extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>int32 busy_worker_count = 9;</code>
      */
     protected $busy_worker_count = 0;
+    /**
+     * Jobs that arrive at the stage in every arrival_period, on average: 0 or more, and so few that
+     * 1,000,000,000 workers keep up with them. It decides drain_time_micros and
+     * min_stable_worker_count of the answer, and not how many workers a stage gets: the backlog
+     * alone does. Refused if the stage is done, unless 0. Default: as many as arrive at the stage
+     * before, as every job goes through all stages; 0 at the first stage, and if the stage is done.
+     *
+     * Generated from protobuf field <code>optional int64 arrival_count = 10;</code>
+     */
+    protected $arrival_count = null;
+    /**
+     * The time in which arrival_count jobs arrive: 1 ms to 366 days. Refused without arrival_count.
+     * Default: 1 s.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration arrival_period = 11;</code>
+     */
+    protected $arrival_period = null;
 
     /**
      * Constructor.
@@ -101,6 +118,15 @@ class Stage extends \Google\Protobuf\Internal\Message
      *           Workers that it has now, busy ones included: 0 to 1,000,000,000.
      *     @type int $busy_worker_count
      *           Workers of these that run a job, and stay: 0 to current_worker_count.
+     *     @type int|string $arrival_count
+     *           Jobs that arrive at the stage in every arrival_period, on average: 0 or more, and so few that
+     *           1,000,000,000 workers keep up with them. It decides drain_time_micros and
+     *           min_stable_worker_count of the answer, and not how many workers a stage gets: the backlog
+     *           alone does. Refused if the stage is done, unless 0. Default: as many as arrive at the stage
+     *           before, as every job goes through all stages; 0 at the first stage, and if the stage is done.
+     *     @type \Google\Protobuf\Duration $arrival_period
+     *           The time in which arrival_count jobs arrive: 1 ms to 366 days. Refused without arrival_count.
+     *           Default: 1 s.
      * }
      */
     public function __construct($data = NULL) {
@@ -364,6 +390,88 @@ class Stage extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkInt32($var);
         $this->busy_worker_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * Jobs that arrive at the stage in every arrival_period, on average: 0 or more, and so few that
+     * 1,000,000,000 workers keep up with them. It decides drain_time_micros and
+     * min_stable_worker_count of the answer, and not how many workers a stage gets: the backlog
+     * alone does. Refused if the stage is done, unless 0. Default: as many as arrive at the stage
+     * before, as every job goes through all stages; 0 at the first stage, and if the stage is done.
+     *
+     * Generated from protobuf field <code>optional int64 arrival_count = 10;</code>
+     * @return int|string
+     */
+    public function getArrivalCount()
+    {
+        return isset($this->arrival_count) ? $this->arrival_count : 0;
+    }
+
+    public function hasArrivalCount()
+    {
+        return isset($this->arrival_count);
+    }
+
+    public function clearArrivalCount()
+    {
+        unset($this->arrival_count);
+    }
+
+    /**
+     * Jobs that arrive at the stage in every arrival_period, on average: 0 or more, and so few that
+     * 1,000,000,000 workers keep up with them. It decides drain_time_micros and
+     * min_stable_worker_count of the answer, and not how many workers a stage gets: the backlog
+     * alone does. Refused if the stage is done, unless 0. Default: as many as arrive at the stage
+     * before, as every job goes through all stages; 0 at the first stage, and if the stage is done.
+     *
+     * Generated from protobuf field <code>optional int64 arrival_count = 10;</code>
+     * @param int|string $var
+     * @return $this
+     */
+    public function setArrivalCount($var)
+    {
+        GPBUtil::checkInt64($var);
+        $this->arrival_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * The time in which arrival_count jobs arrive: 1 ms to 366 days. Refused without arrival_count.
+     * Default: 1 s.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration arrival_period = 11;</code>
+     * @return \Google\Protobuf\Duration|null
+     */
+    public function getArrivalPeriod()
+    {
+        return $this->arrival_period;
+    }
+
+    public function hasArrivalPeriod()
+    {
+        return isset($this->arrival_period);
+    }
+
+    public function clearArrivalPeriod()
+    {
+        unset($this->arrival_period);
+    }
+
+    /**
+     * The time in which arrival_count jobs arrive: 1 ms to 366 days. Refused without arrival_count.
+     * Default: 1 s.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration arrival_period = 11;</code>
+     * @param \Google\Protobuf\Duration $var
+     * @return $this
+     */
+    public function setArrivalPeriod($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
+        $this->arrival_period = $var;
 
         return $this;
     }

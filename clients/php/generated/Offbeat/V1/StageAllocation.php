@@ -67,6 +67,23 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>double next_quotient = 8;</code>
      */
     protected $next_quotient = 0.0;
+    /**
+     * The time, in microseconds rounded up, in which worker_count workers do the backlog and the
+     * jobs that arrive meanwhile; jobs that run now do not count. 0 if no job waits. Not set if the
+     * backlog never drains, or in 2^63 microseconds or more: it has no worker, or worker_count is
+     * below min_stable_worker_count.
+     *
+     * Generated from protobuf field <code>optional int64 drain_time_micros = 9;</code>
+     */
+    protected $drain_time_micros = null;
+    /**
+     * The fewest workers that keep up with the arrivals: more than arrivals per second times
+     * mean_run_time. As many as that exactly do not suffice where run times vary. 0 if no job
+     * arrives.
+     *
+     * Generated from protobuf field <code>int32 min_stable_worker_count = 10;</code>
+     */
+    protected $min_stable_worker_count = 0;
 
     /**
      * Constructor.
@@ -93,6 +110,15 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
      *           it.
      *     @type float $next_quotient
      *           What one worker more would be worth by the rule, in microseconds. For people.
+     *     @type int|string $drain_time_micros
+     *           The time, in microseconds rounded up, in which worker_count workers do the backlog and the
+     *           jobs that arrive meanwhile; jobs that run now do not count. 0 if no job waits. Not set if the
+     *           backlog never drains, or in 2^63 microseconds or more: it has no worker, or worker_count is
+     *           below min_stable_worker_count.
+     *     @type int $min_stable_worker_count
+     *           The fewest workers that keep up with the arrivals: more than arrivals per second times
+     *           mean_run_time. As many as that exactly do not suffice where run times vary. 0 if no job
+     *           arrives.
      * }
      */
     public function __construct($data = NULL) {
@@ -320,6 +346,78 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkDouble($var);
         $this->next_quotient = $var;
+
+        return $this;
+    }
+
+    /**
+     * The time, in microseconds rounded up, in which worker_count workers do the backlog and the
+     * jobs that arrive meanwhile; jobs that run now do not count. 0 if no job waits. Not set if the
+     * backlog never drains, or in 2^63 microseconds or more: it has no worker, or worker_count is
+     * below min_stable_worker_count.
+     *
+     * Generated from protobuf field <code>optional int64 drain_time_micros = 9;</code>
+     * @return int|string
+     */
+    public function getDrainTimeMicros()
+    {
+        return isset($this->drain_time_micros) ? $this->drain_time_micros : 0;
+    }
+
+    public function hasDrainTimeMicros()
+    {
+        return isset($this->drain_time_micros);
+    }
+
+    public function clearDrainTimeMicros()
+    {
+        unset($this->drain_time_micros);
+    }
+
+    /**
+     * The time, in microseconds rounded up, in which worker_count workers do the backlog and the
+     * jobs that arrive meanwhile; jobs that run now do not count. 0 if no job waits. Not set if the
+     * backlog never drains, or in 2^63 microseconds or more: it has no worker, or worker_count is
+     * below min_stable_worker_count.
+     *
+     * Generated from protobuf field <code>optional int64 drain_time_micros = 9;</code>
+     * @param int|string $var
+     * @return $this
+     */
+    public function setDrainTimeMicros($var)
+    {
+        GPBUtil::checkInt64($var);
+        $this->drain_time_micros = $var;
+
+        return $this;
+    }
+
+    /**
+     * The fewest workers that keep up with the arrivals: more than arrivals per second times
+     * mean_run_time. As many as that exactly do not suffice where run times vary. 0 if no job
+     * arrives.
+     *
+     * Generated from protobuf field <code>int32 min_stable_worker_count = 10;</code>
+     * @return int
+     */
+    public function getMinStableWorkerCount()
+    {
+        return $this->min_stable_worker_count;
+    }
+
+    /**
+     * The fewest workers that keep up with the arrivals: more than arrivals per second times
+     * mean_run_time. As many as that exactly do not suffice where run times vary. 0 if no job
+     * arrives.
+     *
+     * Generated from protobuf field <code>int32 min_stable_worker_count = 10;</code>
+     * @param int $var
+     * @return $this
+     */
+    public function setMinStableWorkerCount($var)
+    {
+        GPBUtil::checkInt32($var);
+        $this->min_stable_worker_count = $var;
 
         return $this;
     }

@@ -53,6 +53,27 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>bool improvement_too_small = 6;</code>
      */
     protected $improvement_too_small = false;
+    /**
+     * The stages that are starved, in the order of the request: jobs wait, and nobody does them.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.StarvedStage starved_stages = 7;</code>
+     */
+    private $starved_stages;
+    /**
+     * By how many microseconds score would rise with prevent_starvation; 0 if no stage is starved
+     * or prevent_starvation is set. May be negative where a rule or hysteresis does not minimise
+     * the score.
+     *
+     * Generated from protobuf field <code>double starvation_prevention_cost = 8;</code>
+     */
+    protected $starvation_prevention_cost = 0.0;
+    /**
+     * Sum of min_stable_worker_count over the stages: with fewer workers in all, some backlog grows
+     * without end.
+     *
+     * Generated from protobuf field <code>int64 min_stable_worker_count = 9;</code>
+     */
+    protected $min_stable_worker_count = 0;
 
     /**
      * Constructor.
@@ -73,6 +94,15 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
      *           The same sum if only forced moves happened.
      *     @type bool $improvement_too_small
      *           A better allocation was rejected because of min_improvement_percent.
+     *     @type array<\Offbeat\V1\StarvedStage>|\Google\Protobuf\Internal\RepeatedField $starved_stages
+     *           The stages that are starved, in the order of the request: jobs wait, and nobody does them.
+     *     @type float $starvation_prevention_cost
+     *           By how many microseconds score would rise with prevent_starvation; 0 if no stage is starved
+     *           or prevent_starvation is set. May be negative where a rule or hysteresis does not minimise
+     *           the score.
+     *     @type int|string $min_stable_worker_count
+     *           Sum of min_stable_worker_count over the stages: with fewer workers in all, some backlog grows
+     *           without end.
      * }
      */
     public function __construct($data = NULL) {
@@ -234,6 +264,90 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkBool($var);
         $this->improvement_too_small = $var;
+
+        return $this;
+    }
+
+    /**
+     * The stages that are starved, in the order of the request: jobs wait, and nobody does them.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.StarvedStage starved_stages = 7;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getStarvedStages()
+    {
+        return $this->starved_stages;
+    }
+
+    /**
+     * The stages that are starved, in the order of the request: jobs wait, and nobody does them.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.StarvedStage starved_stages = 7;</code>
+     * @param array<\Offbeat\V1\StarvedStage>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setStarvedStages($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\StarvedStage::class);
+        $this->starved_stages = $arr;
+
+        return $this;
+    }
+
+    /**
+     * By how many microseconds score would rise with prevent_starvation; 0 if no stage is starved
+     * or prevent_starvation is set. May be negative where a rule or hysteresis does not minimise
+     * the score.
+     *
+     * Generated from protobuf field <code>double starvation_prevention_cost = 8;</code>
+     * @return float
+     */
+    public function getStarvationPreventionCost()
+    {
+        return $this->starvation_prevention_cost;
+    }
+
+    /**
+     * By how many microseconds score would rise with prevent_starvation; 0 if no stage is starved
+     * or prevent_starvation is set. May be negative where a rule or hysteresis does not minimise
+     * the score.
+     *
+     * Generated from protobuf field <code>double starvation_prevention_cost = 8;</code>
+     * @param float $var
+     * @return $this
+     */
+    public function setStarvationPreventionCost($var)
+    {
+        GPBUtil::checkDouble($var);
+        $this->starvation_prevention_cost = $var;
+
+        return $this;
+    }
+
+    /**
+     * Sum of min_stable_worker_count over the stages: with fewer workers in all, some backlog grows
+     * without end.
+     *
+     * Generated from protobuf field <code>int64 min_stable_worker_count = 9;</code>
+     * @return int|string
+     */
+    public function getMinStableWorkerCount()
+    {
+        return $this->min_stable_worker_count;
+    }
+
+    /**
+     * Sum of min_stable_worker_count over the stages: with fewer workers in all, some backlog grows
+     * without end.
+     *
+     * Generated from protobuf field <code>int64 min_stable_worker_count = 9;</code>
+     * @param int|string $var
+     * @return $this
+     */
+    public function setMinStableWorkerCount($var)
+    {
+        GPBUtil::checkInt64($var);
+        $this->min_stable_worker_count = $var;
 
         return $this;
     }

@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17offbeat/v1/stages.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\"\xa1\x02\n\x05Stage\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x15\n\rbacklog_count\x18\x02 \x01(\x03\x12\x30\n\rmean_run_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\trun_times\x18\x04 \x03(\x0b\x32\x19.google.protobuf.Duration\x12\x0c\n\x04\x64one\x18\x05 \x01(\x08\x12\x18\n\x10min_worker_count\x18\x06 \x01(\x05\x12\x1d\n\x10max_worker_count\x18\x07 \x01(\x05H\x00\x88\x01\x01\x12\x1c\n\x14\x63urrent_worker_count\x18\x08 \x01(\x05\x12\x19\n\x11\x62usy_worker_count\x18\t \x01(\x05\x42\x13\n\x11_max_worker_count\"\x91\x02\n\x16\x41llocateWorkersRequest\x12!\n\x06stages\x18\x01 \x03(\x0b\x32\x11.offbeat.v1.Stage\x12\x19\n\x0cworker_count\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12(\n\x04rule\x18\x03 \x01(\x0e\x32\x1a.offbeat.v1.AllocationRule\x12-\n\tweighting\x18\x04 \x01(\x0e\x32\x1a.offbeat.v1.StageWeighting\x12\x1b\n\x0emax_move_count\x18\x05 \x01(\x05H\x01\x88\x01\x01\x12\x1f\n\x17min_improvement_percent\x18\x06 \x01(\x05\x42\x0f\n\r_worker_countB\x11\n\x0f_max_move_count\"\x8e\x01\n\x17\x41llocateWorkersResponse\x12\x32\n\nallocation\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.WorkerAllocationH\x00\x12\x34\n\x0f\x61ll_stages_done\x18\x02 \x01(\x0b\x32\x19.offbeat.v1.AllStagesDoneH\x00\x42\t\n\x07outcome\"\x0f\n\rAllStagesDone\"\xcc\x01\n\x10WorkerAllocation\x12+\n\x06stages\x18\x01 \x03(\x0b\x32\x1b.offbeat.v1.StageAllocation\x12%\n\x05moves\x18\x02 \x03(\x0b\x32\x16.offbeat.v1.WorkerMove\x12\x1f\n\x17unassigned_worker_count\x18\x03 \x01(\x05\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x15\n\rcurrent_score\x18\x05 \x01(\x01\x12\x1d\n\x15improvement_too_small\x18\x06 \x01(\x08\"\xd8\x01\n\x0fStageAllocation\x12\x12\n\nstage_name\x18\x01 \x01(\t\x12\x14\n\x0cworker_count\x18\x02 \x01(\x05\x12\x17\n\x0fworkload_micros\x18\x03 \x01(\x03\x12\x0e\n\x06weight\x18\x04 \x01(\x05\x12\x30\n\rmean_run_time\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1a\n\x12run_time_estimated\x18\x06 \x01(\x08\x12\r\n\x05score\x18\x07 \x01(\x01\x12\x15\n\rnext_quotient\x18\x08 \x01(\x01\"R\n\nWorkerMove\x12\x17\n\x0f\x66rom_stage_name\x18\x01 \x01(\t\x12\x15\n\rto_stage_name\x18\x02 \x01(\t\x12\x14\n\x0cworker_count\x18\x03 \x01(\x05\"\xc6\x01\n\x12\x43hooseStageRequest\x12!\n\x06stages\x18\x01 \x03(\x0b\x32\x11.offbeat.v1.Stage\x12\x1a\n\x12\x63urrent_stage_name\x18\x02 \x01(\t\x12(\n\x04rule\x18\x03 \x01(\x0e\x32\x1a.offbeat.v1.AllocationRule\x12-\n\tweighting\x18\x04 \x01(\x0e\x32\x1a.offbeat.v1.StageWeighting\x12\x18\n\x10min_gain_percent\x18\x05 \x01(\x05\"\x81\x01\n\x13\x43hooseStageResponse\x12)\n\x06\x63hoice\x18\x01 \x01(\x0b\x32\x17.offbeat.v1.StageChoiceH\x00\x12\x34\n\x0f\x61ll_stages_done\x18\x02 \x01(\x0b\x32\x19.offbeat.v1.AllStagesDoneH\x00\x42\t\n\x07outcome\"\x93\x01\n\x0bStageChoice\x12\x12\n\nstage_name\x18\x01 \x01(\t\x12\x15\n\rchanges_stage\x18\x02 \x01(\x08\x12-\n\x06reason\x18\x03 \x01(\x0e\x32\x1d.offbeat.v1.StageChoiceReason\x12\x10\n\x08quotient\x18\x04 \x01(\x01\x12\x18\n\x10\x63urrent_quotient\x18\x05 \x01(\x01*q\n\x0e\x41llocationRule\x12\x1f\n\x1b\x41LLOCATION_RULE_UNSPECIFIED\x10\x00\x12!\n\x1d\x41LLOCATION_RULE_MINIMUM_SCORE\x10\x01\x12\x1b\n\x17\x41LLOCATION_RULE_D_HONDT\x10\x02*h\n\x0eStageWeighting\x12\x1f\n\x1bSTAGE_WEIGHTING_UNSPECIFIED\x10\x00\x12\x18\n\x14STAGE_WEIGHTING_EVEN\x10\x01\x12\x1b\n\x17STAGE_WEIGHTING_LATENCY\x10\x02*\xcd\x01\n\x11StageChoiceReason\x12#\n\x1fSTAGE_CHOICE_REASON_UNSPECIFIED\x10\x00\x12\"\n\x1eSTAGE_CHOICE_REASON_WORTH_MOST\x10\x01\x12%\n!STAGE_CHOICE_REASON_BELOW_MINIMUM\x10\x02\x12&\n\"STAGE_CHOICE_REASON_GAIN_TOO_SMALL\x10\x03\x12 \n\x1cSTAGE_CHOICE_REASON_ALL_FULL\x10\x04\x32\xba\x01\n\x0cStageService\x12Z\n\x0f\x41llocateWorkers\x12\".offbeat.v1.AllocateWorkersRequest\x1a#.offbeat.v1.AllocateWorkersResponse\x12N\n\x0b\x43hooseStage\x12\x1e.offbeat.v1.ChooseStageRequest\x1a\x1f.offbeat.v1.ChooseStageResponseBY\n\noffbeat.v1B\x0bStagesProtoP\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17offbeat/v1/stages.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\"\x82\x03\n\x05Stage\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x15\n\rbacklog_count\x18\x02 \x01(\x03\x12\x30\n\rmean_run_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\trun_times\x18\x04 \x03(\x0b\x32\x19.google.protobuf.Duration\x12\x0c\n\x04\x64one\x18\x05 \x01(\x08\x12\x18\n\x10min_worker_count\x18\x06 \x01(\x05\x12\x1d\n\x10max_worker_count\x18\x07 \x01(\x05H\x00\x88\x01\x01\x12\x1c\n\x14\x63urrent_worker_count\x18\x08 \x01(\x05\x12\x19\n\x11\x62usy_worker_count\x18\t \x01(\x05\x12\x1a\n\rarrival_count\x18\n \x01(\x03H\x01\x88\x01\x01\x12\x31\n\x0e\x61rrival_period\x18\x0b \x01(\x0b\x32\x19.google.protobuf.DurationB\x13\n\x11_max_worker_countB\x10\n\x0e_arrival_count\"\xad\x02\n\x16\x41llocateWorkersRequest\x12!\n\x06stages\x18\x01 \x03(\x0b\x32\x11.offbeat.v1.Stage\x12\x19\n\x0cworker_count\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12(\n\x04rule\x18\x03 \x01(\x0e\x32\x1a.offbeat.v1.AllocationRule\x12-\n\tweighting\x18\x04 \x01(\x0e\x32\x1a.offbeat.v1.StageWeighting\x12\x1b\n\x0emax_move_count\x18\x05 \x01(\x05H\x01\x88\x01\x01\x12\x1f\n\x17min_improvement_percent\x18\x06 \x01(\x05\x12\x1a\n\x12prevent_starvation\x18\x07 \x01(\x08\x42\x0f\n\r_worker_countB\x11\n\x0f_max_move_count\"\x8e\x01\n\x17\x41llocateWorkersResponse\x12\x32\n\nallocation\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.WorkerAllocationH\x00\x12\x34\n\x0f\x61ll_stages_done\x18\x02 \x01(\x0b\x32\x19.offbeat.v1.AllStagesDoneH\x00\x42\t\n\x07outcome\"\x0f\n\rAllStagesDone\"\xc3\x02\n\x10WorkerAllocation\x12+\n\x06stages\x18\x01 \x03(\x0b\x32\x1b.offbeat.v1.StageAllocation\x12%\n\x05moves\x18\x02 \x03(\x0b\x32\x16.offbeat.v1.WorkerMove\x12\x1f\n\x17unassigned_worker_count\x18\x03 \x01(\x05\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x15\n\rcurrent_score\x18\x05 \x01(\x01\x12\x1d\n\x15improvement_too_small\x18\x06 \x01(\x08\x12\x30\n\x0estarved_stages\x18\x07 \x03(\x0b\x32\x18.offbeat.v1.StarvedStage\x12\"\n\x1astarvation_prevention_cost\x18\x08 \x01(\x01\x12\x1f\n\x17min_stable_worker_count\x18\t \x01(\x03\"U\n\x0cStarvedStage\x12\x12\n\nstage_name\x18\x01 \x01(\t\x12\x15\n\rbacklog_count\x18\x02 \x01(\x03\x12\x11\n\x04\x63ost\x18\x03 \x01(\x01H\x00\x88\x01\x01\x42\x07\n\x05_cost\"\xaf\x02\n\x0fStageAllocation\x12\x12\n\nstage_name\x18\x01 \x01(\t\x12\x14\n\x0cworker_count\x18\x02 \x01(\x05\x12\x17\n\x0fworkload_micros\x18\x03 \x01(\x03\x12\x0e\n\x06weight\x18\x04 \x01(\x05\x12\x30\n\rmean_run_time\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1a\n\x12run_time_estimated\x18\x06 \x01(\x08\x12\r\n\x05score\x18\x07 \x01(\x01\x12\x15\n\rnext_quotient\x18\x08 \x01(\x01\x12\x1e\n\x11\x64rain_time_micros\x18\t \x01(\x03H\x00\x88\x01\x01\x12\x1f\n\x17min_stable_worker_count\x18\n \x01(\x05\x42\x14\n\x12_drain_time_micros\"R\n\nWorkerMove\x12\x17\n\x0f\x66rom_stage_name\x18\x01 \x01(\t\x12\x15\n\rto_stage_name\x18\x02 \x01(\t\x12\x14\n\x0cworker_count\x18\x03 \x01(\x05\"\xe2\x01\n\x12\x43hooseStageRequest\x12!\n\x06stages\x18\x01 \x03(\x0b\x32\x11.offbeat.v1.Stage\x12\x1a\n\x12\x63urrent_stage_name\x18\x02 \x01(\t\x12(\n\x04rule\x18\x03 \x01(\x0e\x32\x1a.offbeat.v1.AllocationRule\x12-\n\tweighting\x18\x04 \x01(\x0e\x32\x1a.offbeat.v1.StageWeighting\x12\x18\n\x10min_gain_percent\x18\x05 \x01(\x05\x12\x1a\n\x12prevent_starvation\x18\x06 \x01(\x08\"\x81\x01\n\x13\x43hooseStageResponse\x12)\n\x06\x63hoice\x18\x01 \x01(\x0b\x32\x17.offbeat.v1.StageChoiceH\x00\x12\x34\n\x0f\x61ll_stages_done\x18\x02 \x01(\x0b\x32\x19.offbeat.v1.AllStagesDoneH\x00\x42\t\n\x07outcome\"\x93\x01\n\x0bStageChoice\x12\x12\n\nstage_name\x18\x01 \x01(\t\x12\x15\n\rchanges_stage\x18\x02 \x01(\x08\x12-\n\x06reason\x18\x03 \x01(\x0e\x32\x1d.offbeat.v1.StageChoiceReason\x12\x10\n\x08quotient\x18\x04 \x01(\x01\x12\x18\n\x10\x63urrent_quotient\x18\x05 \x01(\x01*q\n\x0e\x41llocationRule\x12\x1f\n\x1b\x41LLOCATION_RULE_UNSPECIFIED\x10\x00\x12!\n\x1d\x41LLOCATION_RULE_MINIMUM_SCORE\x10\x01\x12\x1b\n\x17\x41LLOCATION_RULE_D_HONDT\x10\x02*h\n\x0eStageWeighting\x12\x1f\n\x1bSTAGE_WEIGHTING_UNSPECIFIED\x10\x00\x12\x18\n\x14STAGE_WEIGHTING_EVEN\x10\x01\x12\x1b\n\x17STAGE_WEIGHTING_LATENCY\x10\x02*\xcd\x01\n\x11StageChoiceReason\x12#\n\x1fSTAGE_CHOICE_REASON_UNSPECIFIED\x10\x00\x12\"\n\x1eSTAGE_CHOICE_REASON_WORTH_MOST\x10\x01\x12%\n!STAGE_CHOICE_REASON_BELOW_MINIMUM\x10\x02\x12&\n\"STAGE_CHOICE_REASON_GAIN_TOO_SMALL\x10\x03\x12 \n\x1cSTAGE_CHOICE_REASON_ALL_FULL\x10\x04\x32\xba\x01\n\x0cStageService\x12Z\n\x0f\x41llocateWorkers\x12\".offbeat.v1.AllocateWorkersRequest\x1a#.offbeat.v1.AllocateWorkersResponse\x12N\n\x0b\x43hooseStage\x12\x1e.offbeat.v1.ChooseStageRequest\x1a\x1f.offbeat.v1.ChooseStageResponseBY\n\noffbeat.v1B\x0bStagesProtoP\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.stages_pb2', globals())
@@ -22,32 +22,34 @@ if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
   DESCRIPTOR._serialized_options = b'\n\noffbeat.v1B\013StagesProtoP\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
-  _ALLOCATIONRULE._serialized_start=1794
-  _ALLOCATIONRULE._serialized_end=1907
-  _STAGEWEIGHTING._serialized_start=1909
-  _STAGEWEIGHTING._serialized_end=2013
-  _STAGECHOICEREASON._serialized_start=2016
-  _STAGECHOICEREASON._serialized_end=2221
+  _ALLOCATIONRULE._serialized_start=2240
+  _ALLOCATIONRULE._serialized_end=2353
+  _STAGEWEIGHTING._serialized_start=2355
+  _STAGEWEIGHTING._serialized_end=2459
+  _STAGECHOICEREASON._serialized_start=2462
+  _STAGECHOICEREASON._serialized_end=2667
   _STAGE._serialized_start=72
-  _STAGE._serialized_end=361
-  _ALLOCATEWORKERSREQUEST._serialized_start=364
-  _ALLOCATEWORKERSREQUEST._serialized_end=637
-  _ALLOCATEWORKERSRESPONSE._serialized_start=640
-  _ALLOCATEWORKERSRESPONSE._serialized_end=782
-  _ALLSTAGESDONE._serialized_start=784
-  _ALLSTAGESDONE._serialized_end=799
-  _WORKERALLOCATION._serialized_start=802
-  _WORKERALLOCATION._serialized_end=1006
-  _STAGEALLOCATION._serialized_start=1009
-  _STAGEALLOCATION._serialized_end=1225
-  _WORKERMOVE._serialized_start=1227
-  _WORKERMOVE._serialized_end=1309
-  _CHOOSESTAGEREQUEST._serialized_start=1312
-  _CHOOSESTAGEREQUEST._serialized_end=1510
-  _CHOOSESTAGERESPONSE._serialized_start=1513
-  _CHOOSESTAGERESPONSE._serialized_end=1642
-  _STAGECHOICE._serialized_start=1645
-  _STAGECHOICE._serialized_end=1792
-  _STAGESERVICE._serialized_start=2224
-  _STAGESERVICE._serialized_end=2410
+  _STAGE._serialized_end=458
+  _ALLOCATEWORKERSREQUEST._serialized_start=461
+  _ALLOCATEWORKERSREQUEST._serialized_end=762
+  _ALLOCATEWORKERSRESPONSE._serialized_start=765
+  _ALLOCATEWORKERSRESPONSE._serialized_end=907
+  _ALLSTAGESDONE._serialized_start=909
+  _ALLSTAGESDONE._serialized_end=924
+  _WORKERALLOCATION._serialized_start=927
+  _WORKERALLOCATION._serialized_end=1250
+  _STARVEDSTAGE._serialized_start=1252
+  _STARVEDSTAGE._serialized_end=1337
+  _STAGEALLOCATION._serialized_start=1340
+  _STAGEALLOCATION._serialized_end=1643
+  _WORKERMOVE._serialized_start=1645
+  _WORKERMOVE._serialized_end=1727
+  _CHOOSESTAGEREQUEST._serialized_start=1730
+  _CHOOSESTAGEREQUEST._serialized_end=1956
+  _CHOOSESTAGERESPONSE._serialized_start=1959
+  _CHOOSESTAGERESPONSE._serialized_end=2088
+  _STAGECHOICE._serialized_start=2091
+  _STAGECHOICE._serialized_end=2238
+  _STAGESERVICE._serialized_start=2670
+  _STAGESERVICE._serialized_end=2856
 # @@protoc_insertion_point(module_scope)

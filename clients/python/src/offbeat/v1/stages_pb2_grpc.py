@@ -19,6 +19,8 @@ class StageServiceStub(object):
     workload   backlog times mean run time.
     score      weight · workload / (workers + 1): the smaller, the better a stage is served.
     quotient   what one worker more is worth to a stage, by the rule.
+    starved    having waiting jobs and no worker, although the stage may have one.
+    stable     having workers enough to keep up with what arrives.
     """
 
     def __init__(self, channel):
@@ -53,6 +55,8 @@ class StageServiceServicer(object):
     workload   backlog times mean run time.
     score      weight · workload / (workers + 1): the smaller, the better a stage is served.
     quotient   what one worker more is worth to a stage, by the rule.
+    starved    having waiting jobs and no worker, although the stage may have one.
+    stable     having workers enough to keep up with what arrives.
     """
 
     def AllocateWorkers(self, request, context):
@@ -103,6 +107,8 @@ class StageService(object):
     workload   backlog times mean run time.
     score      weight · workload / (workers + 1): the smaller, the better a stage is served.
     quotient   what one worker more is worth to a stage, by the rule.
+    starved    having waiting jobs and no worker, although the stage may have one.
+    stable     having workers enough to keep up with what arrives.
     """
 
     @staticmethod
