@@ -172,11 +172,14 @@ def shown(page: str) -> list[str]:
     return re.findall(r"```(?:sh)?\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["lanes.md", "stages.md"])
-def test_commands_print_what_the_page_says(page):
-    command, printed, *_ = shown(page)
-    assert "target/release/offbeat" in command
-    assert run("bash", "-c", command.replace("target/release/offbeat", str(BINARY))) == printed
+@pytest.mark.parametrize(("page", "count"), [("lanes.md", 1), ("stages.md", 2)])
+def test_commands_print_what_the_page_says(page, count):
+    blocks = shown(page)
+    commands, outputs = blocks[: 2 * count : 2], blocks[1 : 2 * count : 2]
+    assert len(outputs) == count
+    for command, printed in zip(commands, outputs):
+        assert "target/release/offbeat" in command
+        assert run("bash", "-c", command.replace("target/release/offbeat", str(BINARY))) == printed
 
 
 @pytest.mark.parametrize("language", ["python", "ruby", "php"])

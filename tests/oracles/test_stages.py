@@ -1,4 +1,4 @@
-"""D'Hondt's method, as the package `apportionment` has it; and a search of everything."""
+"""D'Hondt's method, as the package `apportionment` has it; searches; a pipeline by the minute."""
 
 import itertools
 import json
@@ -14,17 +14,20 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("OFFBEAT_BIN", str(ROOT / "target/debug/offbeat"))
 
 
+def run(command, workers, rows, *flags):
+    arguments = [BINARY, "stages", command, "--workers", str(workers), "--format", "json", *flags]
+    answer = subprocess.run(arguments, input=json.dumps(rows), capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
 def allocate(backlogs, workers, rule):
     stages = [
         {"name": f"stage {place}", "backlog_count": backlog, "mean_run_time": "1s"}
         for place, backlog in enumerate(backlogs)
     ]
-    command = [BINARY, "stages", "allocate", "--workers", str(workers), "--rule", rule]
-    answer = subprocess.run(
-        [*command, "--format", "json"], input=json.dumps(stages), capture_output=True, text=True
-    )
-    assert answer.returncode == 0, answer.stderr
-    return [stage["worker_count"] for stage in json.loads(answer.stdout)["allocations"]]
+    answer = run("allocate", workers, stages, "--rule", rule)
+    return [stage["worker_count"] for stage in json.loads(answer)["allocations"]]
 
 
 def test_d_hondt_is_that_of_apportionment():
@@ -57,3 +60,52 @@ def test_the_smallest_score_is_that_of_a_search_of_everything():
         # Of equal scores, the one with most workers in the first stages.
         best = min(allocations, key=lambda counts: (score(counts), [-count for count in counts]))
         assert allocate(backlogs, workers, "minimum-score") == list(best), (case, backlogs, workers)
+
+
+#: Of each stage the name, and the jobs that one worker does in a minute.
+PIPELINE = {"fetch": 150, "parse": 40, "enrich": 10, "index": 30, "notify": 600}
+#: Jobs that arrive in each minute.
+ARRIVALS = [600, 600, 600, 3_000, 600, 600, 600, 0, 0, 0, 600, 600]
+
+
+def test_a_timeline_is_a_loop_around_allocations():
+    """A loop as a user wrote it, with whole jobs in each minute, against one command."""
+    start = {"fetch": 7, "parse": 7, "enrich": 6, "index": 6, "notify": 6}
+    for flags in (
+        [],
+        ["--max-moves", "4"],
+        ["--min-improvement", "15"],
+        ["--weighting", "latency"],
+        ["--prevent-starvation"],
+    ):
+        rows = []
+        for minute, count in enumerate(ARRIVALS):
+            arrivals = {"arrival_count": count, "arrival_period": "60s"}
+            if minute == 0:
+                rows += [
+                    {"time": "0m", "name": name, "mean_run_time": f"{60 / speed}s"}
+                    | {"current_worker_count": start[name]}
+                    for name, speed in PIPELINE.items()
+                ]
+                rows[0] |= {"backlog_count": 2_000, **arrivals}
+            else:
+                rows.append({"time": f"{minute}m", "name": "fetch", **arrivals})
+        lines = map(json.loads, run("timeline", 32, rows, *flags).splitlines())
+        found = [(line["backlog_count"], line["worker_count"]) for line in lines]
+
+        workers, backlogs, wanted = start, dict.fromkeys(PIPELINE, 0) | {"fetch": 2_000}, []
+        for count in ARRIVALS:
+            stages = [
+                {"name": name, "backlog_count": backlogs[name], "mean_run_time": f"{60 / speed}s"}
+                | {"current_worker_count": workers[name]}
+                for name, speed in PIPELINE.items()
+            ]
+            answer = json.loads(run("allocate", 32, stages, *flags))["allocations"]
+            workers = {stage["stage_name"]: stage["worker_count"] for stage in answer}
+            wanted += [(backlogs[name], workers[name]) for name in PIPELINE]
+            coming = count
+            for name, speed in PIPELINE.items():
+                backlogs[name] += coming
+                coming = min(backlogs[name], workers[name] * speed)
+                backlogs[name] -= coming
+        assert found == wanted, flags

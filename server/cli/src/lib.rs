@@ -141,8 +141,18 @@ enum StagesCommand {
     /// Reads the stages, in the order of the pipeline, as a JSON array of objects like {"name": "A",
     /// "backlog_count": 3, "mean_run_time": "1s", "done": false}, or as CSV with columns of
     /// these names. Stages without a mean_run_time take the mean of the others. Further
-    /// fields: min_worker_count, max_worker_count, current_worker_count, busy_worker_count.
+    /// fields: min_worker_count, max_worker_count, current_worker_count, busy_worker_count,
+    /// arrival_count, arrival_period.
     Allocate(stages::AllocateArgs),
+    /// Allocate workers again and again, at the times of a timeline
+    ///
+    /// Reads rows like those of `stages allocate`, with a time: a span since the start (90s, "1h
+    /// 30m") or an instant (RFC 3339). At the first time every stage has a row, in the order of
+    /// the pipeline; later, rows say what is new. A stage keeps the workers of the time before.
+    /// Where a row has no backlog_count, that follows from the time before: jobs arrive, workers
+    /// do theirs, and what a stage has done comes to the next one, unless that has an
+    /// arrival_count of its own.
+    Timeline(stages::TimelineArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -193,7 +203,8 @@ fn run(command: Command, matches: &ArgMatches) -> Result<ExitCode, Failure> {
         },
         Command::Schedules(SchedulesCommand::Check(args)) => schedules::check(&args),
         Command::Schedules(SchedulesCommand::Export(args)) => schedules::export(&args),
-        Command::Stages(StagesCommand::Allocate(args)) => stages::run(&args),
+        Command::Stages(StagesCommand::Allocate(args)) => stages::allocate(&args),
+        Command::Stages(StagesCommand::Timeline(args)) => stages::timeline(&args),
         Command::Lanes(LanesCommand::Plan(args)) => lanes::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Limits => {
