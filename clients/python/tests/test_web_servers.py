@@ -1,0 +1,108 @@
+"""Web requests through gunicorn while the sidecar is frozen."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from conftest import Sidecar, free_port
+
+pytest.importorskip("gunicorn")
+
+REQUESTS = 300
+#: A call ends within so many seconds, and one that does not wait at once.
+WEB_SECONDS, AT_ONCE = 0.5, 0.05
+WORKERS = {
+    "sync": ["--workers", "4"],
+    "gthread": ["--workers", "2", "--threads", "4"],
+    "gevent": ["--workers", "2"],
+}
+
+
+def ask(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", "/")
+        return json.loads(connection.getresponse().read())
+    finally:
+        connection.close()
+
+
+@contextmanager
+def web_server(kind, mode, address):
+    """Run gunicorn with workers of a kind; yields its port."""
+    port = free_port()
+    command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"]
+    command += ["--worker-class", kind, "--graceful-timeout", "1", *WORKERS[kind], "web_app:app"]
+    variables = {"OFFBEAT_ADDRESS": address, "OFFBEAT_MODE": mode}
+    process = subprocess.Popen(command, cwd=Path(__file__).parent, env={**os.environ, **variables})
+    try:
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                ask(port)
+                break
+            except OSError:
+                assert time.monotonic() < deadline
+                assert process.poll() is None
+                time.sleep(0.05)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.fixture
+def frozen_later():
+    """Return a sidecar of its own, and what freezes it."""
+    sidecar = Sidecar(f"127.0.0.1:{free_port()}")
+    yield sidecar
+    sidecar.process.send_signal(signal.SIGCONT)
+    assert sidecar.stop() == 0
+
+
+def asked_at_once(port):
+    with ThreadPoolExecutor(8) as pool:
+        return list(pool.map(lambda _: ask(port), range(REQUESTS)))
+
+
+@pytest.mark.parametrize("kind", WORKERS)
+def test_in_auto_all_are_answered_at_once(frozen_later, kind):
+    pytest.importorskip("gevent" if kind == "gevent" else "gunicorn")
+    with web_server(kind, "auto", frozen_later.address) as port:
+        asked_at_once(port)
+        frozen_later.process.send_signal(signal.SIGSTOP)
+        answers = asked_at_once(port)
+    assert Counter(answer["outcome"] for answer in answers) == {"local": REQUESTS}
+    assert sum(answer["seconds"] > AT_ONCE for answer in answers) <= 3
+
+
+@pytest.mark.parametrize("kind", ["sync", "gthread"])
+def test_in_remote_each_ends_in_half_a_second_and_most_at_once(frozen_later, kind):
+    with web_server(kind, "remote", frozen_later.address) as port:
+        before = asked_at_once(port)
+        frozen_later.process.send_signal(signal.SIGSTOP)
+        answers = asked_at_once(port)
+        frozen_later.process.send_signal(signal.SIGCONT)
+        deadline = time.monotonic() + 20
+        while {ask(port)["outcome"] for _ in range(20)} != {"sidecar"}:
+            assert time.monotonic() < deadline, "a circuit stays open"
+            time.sleep(0.1)
+    assert Counter(answer["outcome"] for answer in before) == {"sidecar": REQUESTS}
+    assert max(answer["seconds"] for answer in answers) < WEB_SECONDS
+    outcomes = Counter(answer["outcome"] for answer in answers)
+    assert outcomes["sidecar"] == 0
+    # Each of the workers has a circuit, which some calls open.
+    assert outcomes["CircuitOpen"] > REQUESTS * 3 // 4, outcomes
+    opened = [answer for answer in answers if answer["outcome"] == "CircuitOpen"]
+    assert sum(answer["seconds"] > AT_ONCE for answer in opened) <= 3
