@@ -361,3 +361,18 @@ def test_a_schedule_of_the_file_that_needs_a_sidecar_says_so(tmp_path, client):
     path.write_text(json.dumps(listed))
     with pytest.raises(offbeat.NeedsSidecar, match="calendar"):
         Client(mode="local", schedules=path).assign_slot("sync/1", 1)
+
+
+def test_bulk_by_a_name_that_the_file_alone_has_is_decided_locally(file):
+    auto = Client(mode="auto", schedules=file)
+    rows = auto.assign_slots("sync/1", range(1_000), from_time=NOON)
+    assert rows.decided_by == "local"
+    assert rows[5] == auto.assign_slots("sync/1", range(10), from_time=NOON)[5]
+
+
+def test_lateness_is_recorded_without_a_sidecar(caplog):
+    recorder = offbeat.LatenessRecorder(client=Client(mode="local"))
+    with caplog.at_level(logging.WARNING, logger="offbeat"):
+        recorder.record("sync/1", NOON, started_time=NOON)
+        recorder.flush()
+    assert not caplog.records

@@ -9,7 +9,7 @@ from typing import Any, Callable, Literal, TypeVar, Union
 
 from ._questions import NOW, Question
 from ._rows import BadIds
-from .errors import InvalidArgument, NeedsSidecar, NoAnswer, OffbeatError, refused
+from .errors import InvalidArgument, NeedsSidecar, NoAnswer, NotFound, OffbeatError, refused
 from .local.catalog import Catalog
 from .local.channel import LocalChannel
 from .local.decider import Decider
@@ -72,7 +72,7 @@ class Decisions:
         if self.mode == "auto" and self._decider.is_bulk(method, request, _BULK_IDS):
             try:
                 return (yield method, request, False), True
-            except NoAnswer:
+            except (NoAnswer, NotFound):  # also a name that the file alone has
                 return self._decider.decide(method, request), False
         try:
             return self._decider.decide(method, request), False

@@ -68,7 +68,10 @@ class LatenessRecorder:
     ) -> None:
         """Make the metric; nothing is sent yet."""
         self._histogram = _histogram(registry)
-        self._sender = None if client is None else _Sender(client, to_seconds(interval))
+        seconds = to_seconds(interval)
+        if client is not None and client.mode == "local":
+            client = None  # it has no sidecar, whose metrics could be filled
+        self._sender = None if client is None else _Sender(client, seconds)
 
     def record(
         self,
