@@ -139,4 +139,29 @@ class LocalDecisionsTest < OffbeatTest
     assert_raises(Offbeat::InvalidArgument) { Offbeat.shard("a", 1 << 21) }
     assert_raises(Offbeat::InvalidArgument) { Offbeat.shard("a", 1.5) }
   end
+
+  # The table of limits that both sides must share.
+  def test_limits_are_those_of_the_sidecar
+    known = Offbeat.const_get(:Local)
+    limits = client.server_info.limits.to_h { |limit| [limit.id.upcase, limit] }
+    renamed = { PERIOD_MILLIS: "PERIOD" }
+    names = known.constants.select { |name| known.const_get(name).instance_of?(known::Limit) }
+    assert_operator names.size, :>, 25
+    names.each do |name|
+      limit = limits.fetch(renamed.fetch(name, name).to_s)
+      assert_equal [limit.min_value, limit.max_value], known.const_get(name).range.minmax, name
+      assert_equal "#{limit.min_value} to #{limit.max_value} #{limit.unit}".rstrip, known.const_get(name).to_s, name
+    end
+    assert_equal limits["DETAILED_ERRORS"].max_value, known::DETAILED_ERRORS
+    assert_equal limits["CATCH_UP_HORIZON"].max_value, known::HORIZON_MILLIS
+  end
+
+  def test_threads_share_a_client_and_what_was_checked_is_forgotten
+    schedules = Array.new(400) { |number| Offbeat::Schedule.new(period: 3_600, salt: number.to_s) }
+    expected = schedules.map { |schedule| client.assign_slot(schedule, "acme", from_time: NOON).next_run }
+    threads = Array.new(6) { Thread.new { schedules.map { |schedule| local.assign_slot(schedule, "acme", from_time: NOON).next_run } } }
+    threads.each { |thread| assert_equal expected, thread.value }
+    remembered = local.instance_variable_get(:@decider).instance_variable_get(:@checked).size
+    assert_includes 200..256, remembered
+  end
 end

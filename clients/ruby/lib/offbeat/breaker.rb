@@ -132,6 +132,8 @@ module Offbeat
 
   # What a client has that never asks a sidecar.
   class NoTransport
+    include Undumpable
+
     def call(method, *, **)
       raise NeedsSidecar, "#{method} needs a sidecar"
     end

@@ -60,7 +60,9 @@ module Offbeat
       def entry(message)
         case message&.schedule
         when :reference then Refusal.under("schedule.reference") { named(message.reference) }
-        when :spec then Catalog::Entry.new(nil, nil, Schedule.needs_sidecar(message.spec))
+        when :spec
+          bytes = V1::ScheduleSpec.encode(message.spec)
+          @lock.synchronize { @checked[bytes] } || Catalog::Entry.new(nil, nil, Schedule.needs_sidecar(message.spec))
         else Catalog::Entry.new
         end
       end
@@ -77,18 +79,16 @@ module Offbeat
         @catalog.find(name, version) or throw(:needs_sidecar, @catalog.unknown(name, version))
       end
 
+      # The schedule of a spec that needs no sidecar. It is remembered.
       def check(message)
         Refusal.required("schedule", message, "it must be set")
         spec = Refusal.required("schedule", message.spec, "spec or reference must be set")
-        bytes = V1::ScheduleSpec.encode(spec)
-        @lock.synchronize { @checked[bytes] } || remember(bytes, Refusal.under("schedule.spec") { Schedule.new(spec) })
-      end
-
-      def remember(bytes, schedule)
+        schedule = Refusal.under("schedule.spec") { Schedule.new(spec) }
         @lock.synchronize do
           @checked.shift if @checked.size >= REMEMBERED
-          @checked[bytes] = schedule
+          @checked[V1::ScheduleSpec.encode(spec)] = Catalog::Entry.new(nil, schedule, nil).freeze
         end
+        schedule
       end
 
       # Clients write the conditions of hashes alone.
