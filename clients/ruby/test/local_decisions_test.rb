@@ -161,7 +161,7 @@ class LocalDecisionsTest < OffbeatTest
     expected = schedules.map { |schedule| client.assign_slot(schedule, "acme", from_time: NOON).next_run }
     threads = Array.new(6) { Thread.new { schedules.map { |schedule| local.assign_slot(schedule, "acme", from_time: NOON).next_run } } }
     threads.each { |thread| assert_equal expected, thread.value }
-    remembered = local.instance_variable_get(:@decider).instance_variable_get(:@checked).size
+    remembered = local.instance_variable_get(:@decisions).instance_variable_get(:@decider).instance_variable_get(:@checked).size
     assert_includes 200..256, remembered
   end
 end

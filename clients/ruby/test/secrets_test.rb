@@ -77,7 +77,7 @@ class SecretsTest < OffbeatTest
 
   def test_a_client_cannot_be_dumped
     client = Offbeat::Client.new
-    [client, Offbeat::Lateness.new("nightly", client: client), client.named_spread("mail", feeder_count: 1), @tls].each do |object|
+    [client, Offbeat::Client.new(mode: :local), Offbeat::Lateness.new("nightly", client: client), client.named_spread("mail", feeder_count: 1), @tls].each do |object|
       WRITTEN.each do |writer|
         error = assert_raises(TypeError, "#{writer}, #{object.class}") { writer.dump(object) }
         assert_match(/Offbeat::[\w:]+ .* cannot be dumped/, error.message)
@@ -87,6 +87,6 @@ class SecretsTest < OffbeatTest
 
   def test_json_of_a_client_says_where_it_asks
     client = Offbeat::Client.new("127.0.0.1:1", token: TOKEN)
-    assert_equal({ "timeout" => 10.0, "transport" => "#<Offbeat::Transport 127.0.0.1:1>" }, client.as_json)
+    assert_equal({ "timeout" => 10.0, "decisions" => "#<Offbeat::Decisions remote>", "transport" => "#<Offbeat::Transport 127.0.0.1:1>" }, client.as_json)
   end
 end

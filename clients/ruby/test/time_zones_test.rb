@@ -57,7 +57,7 @@ class TimeZonesTest < OffbeatTest
   def test_zones_go_as_a_dictionary
     seen = []
     asked = Offbeat::Client.new(Sidecar::SHARED.address)
-    asked.define_singleton_method(:call) { |method, request, *more, **options| seen << request and super(method, request, *more, **options) }
+    asked.define_singleton_method(:ask) { |method, request, *more, **options| seen << request and super(method, request, *more, **options) }
     asked.assign_slots(days, %w[a b c d], time_zones: ["Asia/Tokyo", nil, "UTC", "Asia/Tokyo"])
     asked.assign_slots(days, %w[a b], time_zones: [nil, nil])
     assert_equal [[%w[Asia/Tokyo UTC], [0, -1, 1, 0]], [[], []]], seen.map { |one| [one.ids.time_zones.to_a, one.ids.time_zone_indexes.to_a] }

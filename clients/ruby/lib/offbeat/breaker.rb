@@ -124,6 +124,10 @@ module Offbeat
       @transport.address
     end
 
+    def inspect
+      "#<#{self.class} #{address}>"
+    end
+
     def close
       @transport.close
     end

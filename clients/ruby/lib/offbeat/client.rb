@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "breaker"
-require_relative "local/decider"
+require_relative "decisions"
 require_relative "transport"
 
 module Offbeat
@@ -22,16 +22,7 @@ module Offbeat
     # From so many IDs on, :auto leaves a call to the sidecar, which is quicker.
     BULK_IDS = 1_000
 
-    # An answer, and who decided it.
-    Answered = Struct.new(:message, :decided_by) do
-      # Who decided all of these: a sidecar, if it has decided one.
-      def self.by(answers)
-        answers.all? { |answered| answered.decided_by == :local } ? :local : :sidecar
-      end
-    end
-    private_constant :Answered
-
-    attr_reader :timeout, :mode
+    attr_reader :timeout
 
     # @param location the address, HOST:PORT or unix:PATH. Default: OFFBEAT_ADDRESS, or else 127.0.0.1:2328
     # @param address the address as a keyword
@@ -50,13 +41,17 @@ module Offbeat
       defaults = Offbeat.configuration
       timeout ||= defaults.timeout
       @timeout = checked_timeout(timeout)
-      @mode = checked_mode(mode || defaults.mode)
-      @schedules, @clock = schedules || defaults.schedules, clock || defaults.clock || -> { Time.now }
-      @decider = new_decider unless @mode == :remote
+      mode = checked_mode(mode || defaults.mode)
+      @decisions = Decisions.new(mode, schedules || defaults.schedules, clock || defaults.clock || -> { Time.now })
       transport = Transport.new(address || defaults.address, token: token || defaults.token,
                                                              tls: tls.nil? ? defaults.tls : tls)
-      @transport = guarded(transport, breaker.nil? ? defaults.breaker : breaker, timeout)
-      @transport = NoTransport.new if @mode == :local
+      transport = guarded(transport, breaker.nil? ? defaults.breaker : breaker, timeout)
+      @transport = mode == :local ? NoTransport.new : transport
+    end
+
+    # One of {MODES}.
+    def mode
+      @decisions.mode
     end
 
     def address
@@ -76,9 +71,7 @@ module Offbeat
     # Why a schedule needs a sidecar, as a sentence; nil if it needs none. For a check at start: in the mode :local,
     # what is said here is raised as {NeedsSidecar} by every question about the schedule.
     def local_refusal(schedule)
-      message = Fields.schedule(schedule)
-      needs = catch(:needs_sidecar) { return (@decider || new_decider).refusal(message) }
-      needs.is_a?(Local::Refusal) ? needs.to_error.message : needs
+      @decisions.local_refusal(Fields.schedule(schedule))
     end
 
     private
@@ -87,10 +80,6 @@ module Offbeat
       MODES.find { |name| name.to_s == mode.to_s } or
         raise Offbeat.refused("mode", mode, "must be one of #{MODES.map(&:inspect).join(", ")}",
                               reason: "ERROR_REASON_OUT_OF_RANGE")
-    end
-
-    def new_decider
-      Local::Decider.new(schedules: @schedules, clock: @clock)
     end
 
     def guarded(transport, breaker, timeout)
@@ -102,7 +91,7 @@ module Offbeat
     end
 
     def now
-      @clock.call
+      @decisions.now
     end
 
     def call(method, request, response, timeout, service: "v1.SlotService")
@@ -112,39 +101,9 @@ module Offbeat
     # The same as an {Answered}.
     def ask(method, request, response, timeout, service: "v1.SlotService")
       seconds = timeout && checked_timeout(timeout)
-      answered(method, request) do
+      @decisions.answered(method, request) do
         response.decode(call_bytes(method, request.class.encode(request), seconds, service: service))
       end
-    end
-
-    # Decides a request here or, where the mode and the request want it, yields to ask the sidecar.
-    def answered(method, request)
-      bulk = @mode == :auto && bulk?(request)
-      answer = decided(method, request) unless bulk
-      return Answered.new(answer, :local) if answer
-
-      Answered.new(yield, :sidecar)
-    rescue NoAnswer
-      answer = decided(method, request) if bulk
-      raise unless answer
-
-      Answered.new(answer, :local)
-    end
-
-    # The answer, if it takes no sidecar.
-    def decided(method, request)
-      return unless @decider
-
-      needs = catch(:needs_sidecar) { return @decider.answer(method, request) }
-      return if @mode == :auto
-
-      raise needs.is_a?(Local::Refusal) ? needs.to_error : NeedsSidecar.new(needs)
-    end
-
-    def bulk?(request)
-      ids = request.respond_to?(:ids) && request.ids or return false
-      counts = %w[uuids integers decimals texts fractions].map { |name| ids[name].size }
-      (ids.packed_uuids.bytesize / 16) + counts.sum >= BULK_IDS
     end
 
     def call_bytes(method, bytes, timeout, service: "v1.SlotService")

@@ -162,7 +162,7 @@ module Offbeat
     def packed_answer(question, timeout)
       return [call_bytes("AssignSlots", question, timeout), :sidecar] if mode == :remote
 
-      answer, decided_by = *answered("AssignSlots", V1::AssignSlotsRequest.decode(question)) do
+      answer, decided_by = *@decisions.answered("AssignSlots", V1::AssignSlotsRequest.decode(question)) do
         call_bytes("AssignSlots", question, timeout)
       end
       [answer.is_a?(String) ? answer : V1::AssignSlotsResponse.encode(answer), decided_by]
