@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "helper"
+require "pathname"
 
 # Schedules by name, from a file, in clients that ask no sidecar.
 class NamedSchedulesTest < OffbeatTest
@@ -13,14 +14,14 @@ class NamedSchedulesTest < OffbeatTest
     FileUtils.rm_rf(@folder)
   end
 
-  # What `offbeat schedules export` writes: the JSON of a ListSchedulesResponse, made by a sidecar.
+  # What `offbeat schedules export` writes of the file that the sidecar has loaded.
   def exported
-    @exported ||= client.send(:call, "ListSchedules", Offbeat::V1::ListSchedulesRequest.new, Offbeat::V1::ListSchedulesResponse, nil)
+    @exported ||= IO.popen([BINARY, "schedules", "export", File.join(__dir__, "schedules.toml")], &:read)
   end
 
   # Writes it, changed by the block, and leaves a time behind that differs from that of the file before.
   def write(content = nil)
-    content ||= JSON.parse(Offbeat::V1::ListSchedulesResponse.encode_json(exported))
+    content ||= JSON.parse(exported)
     yield content if block_given?
     File.write("#{@file}.new", content.is_a?(String) ? content : JSON.generate(content))
     File.rename("#{@file}.new", @file)
@@ -45,6 +46,11 @@ class NamedSchedulesTest < OffbeatTest
       assert_equal(*described)
     end
     assert_equal "bank-sync/1/default/61541/0/acme", here.assign_slot("bank-sync/1", "acme", from_time: NOON).next_run.run_key
+  end
+
+  def test_the_file_may_be_written_as_it_is
+    File.write(@file, exported)
+    assert_equal :local, Offbeat::Client.new(mode: :local, schedules: Pathname(@file)).assign_slot("bank-sync/1", "acme").decided_by
   end
 
   def test_a_name_that_the_file_does_not_hold
@@ -114,7 +120,7 @@ class NamedSchedulesTest < OffbeatTest
   end
 
   def test_files_that_are_none_are_refused_at_once
-    entry = JSON.parse(Offbeat::V1::ListSchedulesResponse.encode_json(exported))["schedules"].first
+    entry = JSON.parse(exported)["schedules"].first
     ["no JSON", "[]", "5", "{}", '{"schedules":[]}', '{"schedules":[{}]}', "{\"schedules\":[{\"reference\":{}}]}", "\xff",
      { "schedules" => [entry, entry] }, { "schedules" => [entry], "nextPageToken" => "more" }, { "schedules" => [entry] * 1_001 },
      { "schedules" => [entry.merge("reference" => { "name" => "a/b", "version" => 1 })] },
