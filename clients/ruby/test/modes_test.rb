@@ -46,6 +46,26 @@ class ModesTest < OffbeatTest
     assert_equal :local, Offbeat::Client.new(mode: :local).assign_slots(EIGHT_HOURS, 1..2_000).decided_by
   end
 
+  # For what it can decide, a client waits for no restart, and no setting that is wrong stands in its way.
+  def test_bulk_calls_are_not_held_up
+    started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    assert_equal :local, Offbeat::Client.new(NOBODY, mode: :auto).assign_slots(EIGHT_HOURS, 1..1_000).decided_by
+    assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - started, :<, 0.5
+    wrong = Offbeat::Schedule.new(period: 28_800, slot_count: 7)
+    errors = [client, Offbeat::Client.new(Sidecar::SHARED.address, mode: :auto)].map do |asked|
+      assert_raises(Offbeat::InvalidArgument) { asked.assign_slots(wrong, 1..1_000) }.message
+    end
+    assert_equal(*errors)
+    Dir.mktmpdir do |folder|
+      File.write(file = File.join(folder, "schedules.json"), Offbeat::V1::ListSchedulesResponse.encode_json(daily))
+      auto = Offbeat::Client.new(Sidecar::SHARED.address, mode: :auto, schedules: file)
+      assert_equal :local, auto.assign_slots("daily/1", 1..1_000).decided_by # which the sidecar does not know
+    end
+    days = Offbeat::Client.new(Sidecar::SHARED.address, mode: :auto).assign_slots(DAILY, 1..1_000)
+    assert_equal [:sidecar, 1_000], [days.decided_by, days.size]
+    assert_raises(Offbeat::Unavailable) { Offbeat::Client.new(NOBODY, mode: :auto, timeout: 0.1).assign_slots(DAILY, 1..1_000) }
+  end
+
   def test_now_is_the_clock_of_this_process
     time = Time.utc(2030, 5, 5)
     local = Offbeat::Client.new(mode: :local, clock: -> { time })

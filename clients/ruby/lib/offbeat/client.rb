@@ -14,7 +14,8 @@ module Offbeat
   # not reach the sidecar are made again for four seconds, or until their timeout: a restart of the sidecar takes
   # time, but no call fails.
   class Client
-    # :remote asks the sidecar. :auto decides what needs none, and asks for the rest and for {BULK_IDS} IDs and more.
+    # :remote asks the sidecar. :auto decides what needs none, and asks for the rest; about {BULK_IDS} IDs and more it
+    # asks first, and decides if there is no answer.
     # :local never asks: what needs a sidecar raises {NeedsSidecar}.
     MODES = %i[remote auto local].freeze
     # Seconds that suit a web process, which then has a {Breaker} too, and a worker.
@@ -101,14 +102,15 @@ module Offbeat
     # The same as an {Answered}.
     def ask(method, request, response, timeout, service: "v1.SlotService")
       seconds = timeout && checked_timeout(timeout)
-      @decisions.answered(method, request) do
-        response.decode(call_bytes(method, request.class.encode(request), seconds, service: service))
+      @decisions.answered(method, request) do |attempts|
+        bytes = call_bytes(method, request.class.encode(request), seconds, service: service, attempts: attempts)
+        response.decode(bytes)
       end
     end
 
-    def call_bytes(method, bytes, timeout, service: "v1.SlotService")
+    def call_bytes(method, bytes, timeout, service: "v1.SlotService", attempts: Transport::ATTEMPTS)
       seconds = timeout.nil? ? @timeout : checked_timeout(timeout)
-      @transport.call(method, bytes, seconds, service: service)
+      @transport.call(method, bytes, seconds, service: service, attempts: attempts)
     end
 
     def checked_timeout(timeout)

@@ -37,18 +37,18 @@ module Offbeat
       needs.is_a?(Local::Refusal) ? needs.to_error.message : needs
     end
 
-    # Decides a request here or, where the mode and the request want it, yields to ask the sidecar: an {Answered}.
+    # Decides a request here or, where the mode and the request want it, yields how many attempts to make to ask the
+    # sidecar: an {Answered}.
     def answered(method, request)
-      bulk = mode == :auto && bulk?(request)
-      answer = decided(method, request) unless bulk
-      return Answered.new(answer, :local) if answer
-
-      Answered.new(yield, :sidecar)
-    rescue NoAnswer
-      answer = decided(method, request) if bulk
-      raise unless answer
-
-      Answered.new(answer, :local)
+      if mode == :auto && bulk?(request) && @decider.takes?(method, request)
+        begin
+          return Answered.new(yield(1), :sidecar)
+        rescue Error
+          nil # it would be quicker; but what it refuses is refused here too, and for the rest nobody has to wait
+        end
+      end
+      answer = decided(method, request)
+      answer ? Answered.new(answer, :local) : Answered.new(yield(Transport::ATTEMPTS), :sidecar)
     end
 
     def inspect

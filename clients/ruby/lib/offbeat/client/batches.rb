@@ -162,8 +162,8 @@ module Offbeat
     def packed_answer(question, timeout)
       return [call_bytes("AssignSlots", question, timeout), :sidecar] if mode == :remote
 
-      answer, decided_by = *@decisions.answered("AssignSlots", V1::AssignSlotsRequest.decode(question)) do
-        call_bytes("AssignSlots", question, timeout)
+      answer, decided_by = *@decisions.answered("AssignSlots", V1::AssignSlotsRequest.decode(question)) do |attempts|
+        call_bytes("AssignSlots", question, timeout, attempts: attempts)
       end
       [answer.is_a?(String) ? answer : V1::AssignSlotsResponse.encode(answer), decided_by]
     end

@@ -33,14 +33,21 @@ module Offbeat
       def answer(method, request)
         return RouteJob.answer(request) if method == "RouteJob"
 
-        deciding = METHODS[method] or throw(:needs_sidecar, "#{method} needs a sidecar")
-        entry = entry(request.schedule)
-        needs = deciding.needs_sidecar(request) || entry&.needs_sidecar and throw(:needs_sidecar, needs)
-        resolve = -> { entry.schedule || check(request.schedule) }
-        check_predicates(request, entry) if PREDICATES.include?(method) && request.sql_target
-        deciding.answer(request, resolve, now)
+        entry = entry_for(method, request)
+        METHODS.fetch(method).answer(request, -> { entry.schedule || check(request.schedule) }, now)
       rescue Refusal => e
         raise e.to_error
+      end
+
+      # Whether a request about IDs needs no sidecar.
+      def takes?(method, request)
+        catch(:needs_sidecar) do
+          entry_for(method, request)
+          return true
+        end
+        false
+      rescue Refusal
+        true # it is refused
       end
 
       # Why a schedule needs a sidecar; nil if it needs none. Refuses one that is wrong.
@@ -55,6 +62,15 @@ module Offbeat
       end
 
       private
+
+      # What is known about the schedule of a request that needs no sidecar; throws why others do.
+      def entry_for(method, request)
+        deciding = METHODS[method] or throw(:needs_sidecar, "#{method} needs a sidecar")
+        entry = entry(request.schedule)
+        needs = deciding.needs_sidecar(request) || entry.needs_sidecar and throw(:needs_sidecar, needs)
+        check_predicates(request, entry) if PREDICATES.include?(method) && request.sql_target
+        entry
+      end
 
       # What is known about the schedule of a request before it is checked.
       def entry(message)
