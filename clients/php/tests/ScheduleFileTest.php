@@ -144,6 +144,18 @@ final class ScheduleFileTest extends OffbeatTestCase
         $local->assignSlot('bank-sync/2', 'acme');
     }
 
+    public function testASpecThatCannotBeReadIsRefused(): void
+    {
+        foreach ([['ofTomorrow' => 5], ['period' => 'soon'], ['slotCount' => []], ['slotCount' => 7]] as $wrong) {
+            $tree = json_decode(self::exported(), true);
+            $tree['schedules'][0]['spec'] = $wrong + $tree['schedules'][0]['spec'];
+            $this->replace(json_encode($tree));
+            $local = new Client(mode: Mode::Local, schedules: $this->path);
+            self::thrown(InvalidArgument::class, static fn () => $local->assignSlot('bank-sync/1', 'acme'), json_encode($wrong));
+            $local->assignSlot('bank-sync/2', 'acme');
+        }
+    }
+
     public function testAFileThatIsNoneIsRefused(): void
     {
         foreach (['', '[]', '{"schedules": [5]}', '{"schedules": [{"reference": {"name": "a", "version": 1}}]}', null] as $text) {

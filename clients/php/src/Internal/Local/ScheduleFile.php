@@ -49,14 +49,23 @@ final class ScheduleFile
             return $this->checked[$key];
         }
         $listed = $this->listed[$key] ?? throw Refusal::unknownSchedule('schedule.reference', $key, $this->whatThereIs($name));
-        $spec = Json::message(new V1\ScheduleSpec(), $listed['spec'] ?? []);
-        $schedule = ScheduleReader::spec($spec, 'schedule.spec')->named($key);
+        $schedule = ScheduleReader::spec($this->spec($key, $listed['spec']))->named($key);
         if ($schedule->fingerprint !== $this->meanings[$key]) {
             $allowed = "must be {$schedule->fingerprint}, that of its spec: the file was changed by hand, or is of another release";
             throw $this->refused("$key: fingerprint", $this->meanings[$key], $allowed);
         }
 
         return $this->checked[$key] = $schedule;
+    }
+
+    /** @param array<string, mixed> $json */
+    private function spec(string $key, array $json): V1\ScheduleSpec
+    {
+        try {
+            return Json::message(new V1\ScheduleSpec(), $json);
+        } catch (\Exception $malformed) { // each runtime of protobuf has its own
+            throw $this->refused("$key: spec", $malformed->getMessage(), 'must be the JSON of a ScheduleSpec that this client knows');
+        }
     }
 
     /** Whether there is such a schedule. */
