@@ -182,6 +182,12 @@ def test_commands_print_what_the_page_says(page, count):
         assert run("bash", "-c", command.replace("target/release/offbeat", str(BINARY))) == printed
 
 
+def test_a_plan_of_lanes_from_csv_prints_what_the_page_says():
+    command, printed = shown("lanes.md")[2:4]
+    assert "--by type" in command
+    assert run("bash", "-c", command.replace("target/release/offbeat", str(BINARY))) == printed
+
+
 @pytest.mark.parametrize("language", ["python", "ruby", "php"])
 def test_a_worker_of_two_lanes(address, language):
     (program,) = (ROOT / "examples" / "lanes" / language).glob("worker.*")

@@ -109,6 +109,18 @@ def plan(workers: int, load: float) -> lane_planning_pb2.PlanLanesRequest:
     )
 
 
+def plan_by_type(workers: int, load: float) -> lane_planning_pb2.PlanLanesRequest:
+    """The same samples of as many types as can be, in no order."""
+    request = plan(workers, load)
+    micros = list(request.samples.run_time_micros)
+    types = [
+        lane_planning_pb2.JobTypeSamples(name=f"t{at}", run_time_micros=micros[at::64])
+        for at in range(64)
+    ]
+    request.samples_by_type.CopyFrom(lane_planning_pb2.RunTimeSamplesByType(types=types))
+    return request
+
+
 #: Users who share a lock, and try for it again and again.
 CONFLICTS = """
 name = "Conflicts"
@@ -247,6 +259,7 @@ CASES = [
     case(SPLIT, "16 lanes, 16e6 workers, max_move_count 100,000, x 8", split_again, burst=8),
     case(PLAN, "400,000 samples, 1,000 workers, load 0.6", lambda: plan(1_000, 0.6)),
     case(PLAN, "400,000 samples, 10 workers, load 0.9", lambda: plan(10, 0.9)),
+    case(PLAN, "400,000 samples of 64 types, 10 workers", lambda: plan_by_type(10, 0.9)),
     case(
         "v1beta1.LatenessService/RecordLateness",
         "65,536 runs, x 8",

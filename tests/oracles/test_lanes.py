@@ -20,7 +20,17 @@ def seconds(duration):
 
 
 def plan(samples, rate, workers, *more):
-    text = "\n".join(f"{sample:.6f}" for sample in samples)
+    return ask("\n".join(f"{sample:.6f}" for sample in samples), rate, workers, *more)
+
+
+def plan_by_type(jobs, rate, workers, *more):
+    """Ask with pairs of a type and a run time."""
+    rows = "\n".join(f"{kind},{size:.6f}" for kind, size in jobs)
+    columns = ("--column", "run time", "--by", "type")
+    return ask(f"type,run time\n{rows}\n", rate, workers, *columns, *more)
+
+
+def ask(text, rate, workers, *more):
     command = [BINARY, "lanes", "plan", "--workers", str(workers), "--arrival-rate", str(rate)]
     answer = subprocess.run(
         [*command, "--format", "json", *more], input=text, capture_output=True, text=True
@@ -40,12 +50,22 @@ def one_queue(jobs, workers, floor):
 
 
 def lanes(jobs, lane_set, floor):
-    """Slow lanes choose first: what was demoted to them, then fresher jobs."""
     timeouts = [
         seconds(lane["attempt_timeout"]) if "attempt_timeout" in lane else float("inf")
         for lane in lane_set["lanes"]
     ]
-    free = [lane["worker_count"] for lane in lane_set["lanes"]]
+    workers = [lane["worker_count"] for lane in lane_set["lanes"]]
+    return lanes_of(jobs, workers, timeouts, [0] * len(jobs), floor)
+
+
+def lanes_by_type(jobs, types, found, floor):
+    workers = [found["express_worker_count"], found["slow_worker_count"]]
+    entries = [int(kind in found["slow_type_names"]) for kind in types]
+    return lanes_of(jobs, workers, [float("inf")] * 2, entries, floor)
+
+
+def lanes_of(jobs, free, timeouts, entries, floor):
+    """Slow lanes choose first: what was demoted to them or begins there, then fresher jobs."""
     queues = [deque() for _ in free]
     slowdowns = [0.0] * len(jobs)
     events = [(arrival, number, "arrives", 0) for number, (arrival, _) in enumerate(jobs)]
@@ -54,7 +74,7 @@ def lanes(jobs, lane_set, floor):
         now, job, what, lane = heapq.heappop(events)
         arrival, size = jobs[job]
         if what == "arrives":
-            queues[0].append(job)
+            queues[entries[job]].append(job)
         else:
             free[lane] += 1
             if what == "times out":
@@ -111,6 +131,75 @@ def test_the_promise_is_kept(name):
     if "lane_set" in answer:
         found = lanes(jobs, answer["lane_set"], floor)
         assert found == pytest.approx(answer["with_lanes"]["mean_slowdown"], rel=tolerance)
+
+
+#: By name: types with their shares of all jobs and their run times, the load, workers, the verdict.
+TYPES = {
+    "types tell": (
+        {
+            "mail": (0.7, lambda: random.lognormvariate(-1.7, 0.5)),
+            "webhook": (0.25, lambda: random.lognormvariate(-0.5, 1)),
+            "report": (0.05, lambda: random.gauss(30, 5)),
+        },
+        0.7,
+        8,
+        "LANE_VERDICT_LANES_BY_TYPE",
+    ),
+    "types say nothing": (
+        dict.fromkeys(["a", "b", "c"], (1 / 3, lambda: 20.0 if random.random() < 0.1 else 0.5)),
+        0.7,
+        4,
+        "LANE_VERDICT_LANES",
+    ),
+    "one type in two lengths": (
+        {
+            "mail": (0.2, lambda: 0.3),
+            "report": (0.8, lambda: 20.0 if random.random() < 0.1 else 0.5),
+        },
+        0.7,
+        4,
+        "LANE_VERDICT_LANES",
+    ),
+    "alike": (
+        dict.fromkeys(["a", "b"], (0.5, lambda: random.expovariate(1))),
+        0.8,
+        4,
+        "LANE_VERDICT_NO_LANES",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_types_beside_timeouts(name):
+    types, load, workers, verdict = TYPES[name]
+    random.seed(name)
+    names, shares = list(types), [share for share, _ in types.values()]
+    observed = [
+        (kind, max(types[kind][1](), 1e-6)) for kind in random.choices(names, shares, k=20_000)
+    ]
+    rate = load * workers / (sum(size for _, size in observed) / len(observed))
+    answer = plan_by_type(observed, rate, workers)
+    assert answer["verdict"] == verdict
+    floor = seconds(answer["slowdown_floor"])
+    now, jobs, kinds = 0.0, [], []
+    for _ in range(JOBS):
+        now += random.expovariate(rate)
+        kind, size = random.choice(observed)
+        jobs.append((now, size))
+        kinds.append(kind)
+    queue = one_queue(jobs, workers, floor)
+    assert queue == pytest.approx(answer["without_lanes"]["mean_slowdown"], rel=0.2)
+    timeouts = lanes(jobs, answer["lane_set"], floor)
+    assert timeouts == pytest.approx(answer["with_lanes"]["mean_slowdown"], rel=0.2)
+    found = answer["lanes_by_type"]
+    routed = lanes_by_type(jobs, kinds, found, floor)
+    assert routed == pytest.approx(found["performance"]["mean_slowdown"], rel=0.2)
+    if verdict == "LANE_VERDICT_LANES_BY_TYPE":
+        assert routed < min(queue / 2, timeouts * 1.05)
+    elif verdict == "LANE_VERDICT_LANES":
+        assert timeouts < min(queue / 2, routed * 0.95)
+    else:
+        assert queue < min(timeouts, routed) * 1.1
 
 
 def test_the_same_question_has_the_same_answer_and_another_seed_nearly_so():

@@ -263,7 +263,7 @@ limits! {
         default DEFAULT_PAGE_SIZE = 100, "100", "ListSpreads, ListDeadLetters";
 
     // Stages.
-    MEMBER_NAME = 1..=128, "bytes of UTF-8", "name of a stage, or of a lane",
+    MEMBER_NAME = 1..=128, "bytes of UTF-8", "name of a stage, a lane, or a type of job",
         "another for each of the call";
     STAGE_COUNT = 1..=100_000, "stages", "stages of an allocation", "one pipeline";
     STAGE_WORKERS = 0..=1_000_000_000, "workers",
@@ -300,5 +300,7 @@ limits! {
         "366 days at most";
     RUN_TIME_SAMPLES = 1..=400_000, "samples", "samples of run times",
         "PlanLanes: draw from more at random, or count them in a histogram";
+    PLAN_TYPES = 1..=64, "types", "types of job that lanes are planned for",
+        "PlanLanes: name the others together";
     HISTOGRAM_BUCKETS = 1..=10_000, "buckets", "buckets of a histogram of run times", "PlanLanes";
 }

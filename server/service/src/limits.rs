@@ -119,6 +119,8 @@ limits! {
         "100000 stages are some 10 MB of JSON";
     TIMELINE_ROWS = 1..=1_000_000, "rows", "stages of a timeline, times its times",
         "offbeat stages timeline: each is an allocation of one stage";
+    RUN_TIME_CSV_BYTES = 0..=256 << 20, "bytes", "standard input of offbeat lanes plan as CSV",
+        "leave out columns that are not named";
     SIMULATED_JOBS = 1..=4_000_000, "jobs", "jobs of a scenario in a call",
         "Simulate; larger scenarios run on the command line";
     SIMULATED_SECONDS = 1..=4_000_000, "s", "seconds of all runs of a scenario in a call",

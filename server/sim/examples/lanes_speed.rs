@@ -75,7 +75,7 @@ fn main() -> Result<(), Rejection> {
     black_box(simulate_queue(&work, 4, &[]));
     println!("jobs simulated a second, one queue\t{:.0}", rate(begun.elapsed().as_secs_f64()));
     let begun = Instant::now();
-    black_box(simulate_lanes(&work, &lanes, &[]));
+    black_box(simulate_lanes(&work, &lanes, &[], &[]));
     println!("jobs simulated a second, two lanes\t{:.0}", rate(begun.elapsed().as_secs_f64()));
 
     let mut generator = Generator::new(1);

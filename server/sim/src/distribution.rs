@@ -1,6 +1,6 @@
 //! How long jobs run: a distribution of finitely many values, with its partial moments.
 
-use offbeat_core::limits::{HISTOGRAM_BUCKETS, RUN_TIME_MICROS, RUN_TIME_SAMPLES};
+use offbeat_core::limits::{HISTOGRAM_BUCKETS, PLAN_TYPES, RUN_TIME_MICROS, RUN_TIME_SAMPLES};
 use offbeat_core::{Reason, Rejection, Span};
 
 /// The 90th percentile of the normal distribution.
@@ -21,6 +21,8 @@ pub struct Distribution {
     /// ∫x and ∫x² over the same, in seconds.
     first: Vec<f64>,
     second: Vec<f64>,
+    /// The type of job that each is of; empty if that is not known.
+    types: Vec<u8>,
 }
 
 impl Distribution {
@@ -36,6 +38,31 @@ impl Distribution {
         }
         micros.sort_unstable();
         Ok(Self::weighted(micros.into_iter().map(|micros| (micros, 1.0))))
+    }
+
+    /// The same of several types of job, one after another.
+    ///
+    /// # Errors
+    /// When there are none or too many, or one is out of its range.
+    pub fn of_samples_by_type(types: &[&[i64]]) -> Result<Self, Rejection> {
+        check_count("types", types.len(), PLAN_TYPES)?;
+        let field = |place: usize| format!("types[{place}].run_time_micros");
+        for (place, samples) in types.iter().enumerate() {
+            check_count(&field(place), samples.len(), RUN_TIME_SAMPLES)?;
+        }
+        let count = types.iter().map(|samples| samples.len()).sum();
+        check_count("types", count, RUN_TIME_SAMPLES)?;
+        let mut values = Vec::with_capacity(count);
+        for (place, (samples, kind)) in types.iter().zip(0_u8..).enumerate() {
+            for (at, sample) in samples.iter().enumerate() {
+                let micros = i128::from(*sample);
+                values.push((check_micros(&format!("{}[{at}]", field(place)), micros)?, kind));
+            }
+        }
+        values.sort_unstable();
+        let types = values.iter().map(|(_, kind)| *kind).collect();
+        let merged = Self::weighted(values.into_iter().map(|(micros, _)| (micros, 1.0)));
+        Ok(Self { types, ..merged })
     }
 
     /// Counts of run times above the bound before and up to a bound. In a bucket they are taken to
@@ -205,7 +232,7 @@ impl Distribution {
             first.push(x1);
             second.push(x2);
         }
-        Self { micros, cumulative, first, second }
+        Self { micros, cumulative, first, second, types: Vec::new() }
     }
 
     /// How many of the values are at most `micros`.
@@ -240,6 +267,12 @@ impl Distribution {
         &self.micros
     }
 
+    /// The type of job that each of the values is of; empty if that is not known.
+    #[must_use]
+    pub fn types(&self) -> &[u8] {
+        &self.types
+    }
+
     /// The shares up to each value: one more than there are values.
     #[must_use]
     pub fn cumulative(&self) -> &[f64] {
@@ -254,9 +287,9 @@ impl Distribution {
     }
 
     /// So many run times that represent the distribution as evenly as can be, ascending:
-    /// its quantiles at (i + `offset`)/n.
+    /// its quantiles at (i + `offset`)/n. Each with its type, 0 if that is not known.
     #[must_use]
-    pub fn spread(&self, count: usize, offset: f64) -> Vec<u64> {
+    pub fn spread(&self, count: usize, offset: f64) -> Vec<(u64, u8)> {
         let mut values = Vec::with_capacity(count);
         let mut place = 0;
         for number in 0..count {
@@ -266,7 +299,8 @@ impl Distribution {
             {
                 place += 1;
             }
-            values.push(self.micros.get(place).copied().unwrap_or(1));
+            let kind = self.types.get(place).copied().unwrap_or_default();
+            values.push((self.micros.get(place).copied().unwrap_or(1), kind));
         }
         values
     }

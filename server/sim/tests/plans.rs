@@ -190,7 +190,7 @@ fn no_line_of_its_own_chart_is_clearly_better() {
             .collect();
         let costs = |set: &LaneSet| -> Vec<f64> {
             let cost = |run: &Performance| run.mean_slowdown * run.mean_sojourn.powf(0.25);
-            works.iter().map(|work| cost(&simulate_lanes(work, set, &[])).ln()).collect()
+            works.iter().map(|work| cost(&simulate_lanes(work, set, &[], &[])).ln()).collect()
         };
         let lanes: Vec<_> = plan.lanes.iter().map(|lane| (lane.workers, lane.timeout)).collect();
         let own = costs(&lane_set(&lanes));

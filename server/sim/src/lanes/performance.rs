@@ -24,9 +24,11 @@ pub struct Performance {
     pub failed: u64,
     /// The same of jobs by their length: one class more than there are bounds between classes.
     pub classes: Vec<ClassPerformance>,
+    /// The same by their type; empty if that is not known.
+    pub types: Vec<ClassPerformance>,
 }
 
-/// How jobs of about one length fared. Means, in microseconds; 0 if there were none.
+/// How jobs of about one length, or of one type, fared. Means, in microseconds; 0 if there were none.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ClassPerformance {
     /// How many there were.
@@ -37,12 +39,34 @@ pub struct ClassPerformance {
     pub mean_sojourn: f64,
 }
 
-/// Sums over jobs of about one length.
+/// Sums over jobs of about one length, or of one type.
 #[derive(Debug, Clone, Copy, Default)]
 struct ClassSums {
     jobs: u64,
     wait: u128,
     sojourn: u128,
+}
+
+impl ClassSums {
+    #[inline]
+    fn add(&mut self, wait: u64, sojourn: u64) {
+        self.jobs += 1;
+        self.wait += u128::from(wait);
+        self.sojourn += u128::from(sojourn);
+    }
+
+    fn performance(&self) -> ClassPerformance {
+        ClassPerformance {
+            jobs: self.jobs,
+            mean_wait: mean(self.wait, self.jobs),
+            mean_sojourn: mean(self.sojourn, self.jobs),
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a mean")]
+fn mean(sum: u128, jobs: u64) -> f64 {
+    sum as f64 / real(jobs.max(1))
 }
 
 /// Counts jobs.
@@ -52,17 +76,19 @@ pub(super) struct Tally<'a> {
     /// The longest run time of each class but the last.
     bounds: &'a [u64],
     classes: Vec<ClassSums>,
+    types: Vec<ClassSums>,
     waits: Vec<u64>,
     sojourns: Vec<u64>,
     slowdowns: Vec<f64>,
 }
 
 impl<'a> Tally<'a> {
-    pub(super) fn new(floor: u64, jobs: usize, bounds: &'a [u64]) -> Self {
+    pub(super) fn new(floor: u64, jobs: usize, bounds: &'a [u64], types: usize) -> Self {
         Self {
             floor: floor.max(1),
             bounds,
             classes: vec![ClassSums::default(); bounds.len() + 1],
+            types: vec![ClassSums::default(); types],
             waits: Vec::with_capacity(jobs),
             sojourns: Vec::with_capacity(jobs),
             slowdowns: Vec::with_capacity(jobs),
@@ -70,27 +96,17 @@ impl<'a> Tally<'a> {
     }
 
     #[inline]
-    pub(super) fn add(&mut self, arrival: u64, start: u64, end: u64, run_time: u64) {
+    pub(super) fn add(&mut self, arrival: u64, start: u64, end: u64, run_time: u64, kind: usize) {
         let (wait, sojourn) = (start - arrival, end - arrival);
         let class = self.bounds.iter().take_while(|bound| **bound < run_time).count();
-        if let Some(sums) = self.classes.get_mut(class) {
-            sums.jobs += 1;
-            sums.wait += u128::from(wait);
-            sums.sojourn += u128::from(sojourn);
-        }
+        let both = [self.classes.get_mut(class), self.types.get_mut(kind)];
+        both.into_iter().flatten().for_each(|sums| sums.add(wait, sojourn));
         self.waits.push(wait);
         self.sojourns.push(sojourn);
         self.slowdowns.push((real(sojourn) / real(run_time.max(self.floor))).max(1.0));
     }
 
     pub(super) fn performance(mut self, worked: u64, wasted: u64, failed: u64) -> Performance {
-        #[expect(clippy::cast_precision_loss, reason = "a mean")]
-        let mean = |sum: u128, jobs: u64| sum as f64 / real(jobs.max(1));
-        let class = |sums: &ClassSums| ClassPerformance {
-            jobs: sums.jobs,
-            mean_wait: mean(sums.wait, sums.jobs),
-            mean_sojourn: mean(sums.sojourn, sums.jobs),
-        };
         let jobs = self.classes.iter().map(|sums| sums.jobs).sum();
         let mean_wait = mean(self.classes.iter().map(|sums| sums.wait).sum(), jobs);
         let mean_sojourn = mean(self.classes.iter().map(|sums| sums.sojourn).sum(), jobs);
@@ -105,7 +121,8 @@ impl<'a> Tally<'a> {
             p95_sojourn: p95(&mut self.sojourns, Ord::cmp).unwrap_or_default(),
             wasted_ratio: real(wasted) / real(worked.max(1)),
             failed,
-            classes: self.classes.iter().map(class).collect(),
+            classes: self.classes.iter().map(ClassSums::performance).collect(),
+            types: self.types.iter().map(ClassSums::performance).collect(),
         }
     }
 }

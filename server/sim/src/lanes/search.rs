@@ -1,5 +1,6 @@
 //! Lanes that may be good, by formula.
 
+use super::split::{by_work, moved, three_lanes, two_lanes};
 use super::tags::{Stage, Tags};
 use crate::distribution::{Distribution, real, whole};
 
@@ -7,10 +8,6 @@ use crate::distribution::{Distribution, real, whole};
 const CUTOFFS: u32 = 64;
 /// Of these every third for the two cutoffs of three lanes.
 const COARSE: usize = 3;
-/// Splits of two lanes that are tried.
-const SPLITS: u32 = 32;
-/// Splits of three lanes are tried in parts of this size.
-const PARTS: u32 = 8;
 /// No shorter timeout can be set.
 const SHORTEST_CUTOFF: u64 = 1_000;
 /// How many cutoffs are shown, and how many of the best by formula are simulated besides.
@@ -134,9 +131,7 @@ impl<'a> Search<'a> {
         let below = self.run_times.moments(0, self.run_times.place(cutoff));
         let attempts = below.first + (all.share - below.share) * real(cutoff) / 1e6;
         let slow = all.first - below.first;
-        let part = attempts / (attempts + slow) * f64::from(self.workers);
-        let express = u32::try_from(whole(part)).unwrap_or(1).clamp(1, self.workers.max(2) - 1);
-        let workers = vec![express, self.workers.checked_sub(express).filter(|rest| *rest > 0)?];
+        let workers = by_work(self.workers, attempts / (attempts + slow))?;
         Some(Candidate { cutoffs: vec![cutoff], workers })
     }
 
@@ -157,21 +152,8 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let step = (self.workers / PARTS / 2).max(1);
-        for place in 1..candidate.workers.len() {
-            for (from, to) in [(place - 1, place), (place, place - 1)] {
-                let mut other = candidate.clone();
-                let left = other.workers.get(from).and_then(|count| count.checked_sub(step));
-                let (Some(left), Some(has)) = (left, other.workers.get(to).copied()) else {
-                    continue;
-                };
-                if left > 0 {
-                    other.workers.get_mut(from).into_iter().for_each(|count| *count = left);
-                    other.workers.get_mut(to).into_iter().for_each(|count| *count = has + step);
-                    found.push(other);
-                }
-            }
-        }
+        let splits = moved(&candidate.workers).into_iter();
+        found.extend(splits.map(|workers| Candidate { workers, ..candidate.clone() }));
         found
     }
 }
@@ -220,20 +202,4 @@ fn three_digits(number: f64) -> u64 {
         unit *= 10;
     }
     (number + unit / 2) / unit * unit
-}
-
-fn two_lanes(workers: u32) -> impl Iterator<Item = Vec<u32>> {
-    let most = workers.saturating_sub(1);
-    let step = most.div_ceil(SPLITS).max(1) as usize;
-    (1..=most).step_by(step).map(move |express| vec![express, workers - express])
-}
-
-fn three_lanes(workers: u32) -> impl Iterator<Item = Vec<u32>> {
-    let parts = workers.min(PARTS);
-    let count = move |part: u32| workers * part / parts;
-    let pairs =
-        (1..parts).flat_map(move |first| (first + 1..parts).map(move |second| (first, second)));
-    pairs.map(move |(first, second)| {
-        vec![count(first), count(second) - count(first), workers - count(second)]
-    })
 }

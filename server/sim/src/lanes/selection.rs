@@ -1,23 +1,55 @@
 //! The best lanes among those that may be good, by simulation.
 
 use offbeat_core::Rejection;
-use offbeat_core::lanes::LaneSet;
 
-use super::search::{Candidate, Search};
 use super::trial::{Streams, Trial, cost};
 
 /// Streams that all candidates are compared by, and the best few of them.
 const SCREENED: usize = 4;
 pub(super) const COMPARED: usize = 16;
 
-/// How many of the best are compared, and how often the best of them is improved before.
-const FINALISTS: usize = 4;
+/// How often the best are improved before a few of them are compared.
 const IMPROVEMENTS: usize = 3;
+
+/// Lanes of one sort.
+pub(super) trait Lanes {
+    /// Some of them.
+    type Candidate: Clone + PartialEq;
+
+    /// How many of the best are compared.
+    const FINALISTS: usize;
+
+    /// Whether the workers keep up with the arrivals, where those of one queue do.
+    fn keeps_up(&self, candidate: &Self::Candidate) -> bool;
+
+    /// Whether they keep up with a fifth more.
+    fn keeps_up_with_more(&self, candidate: &Self::Candidate) -> bool;
+
+    /// What differs a little.
+    fn neighbours(&self, candidate: &Self::Candidate) -> Vec<Self::Candidate>;
+
+    /// To be simulated.
+    fn trial(&self, candidate: &Self::Candidate) -> Result<Trial, Rejection>;
+
+    /// Whether there is as much room as is asked for.
+    fn has_room(&self, candidate: &Self::Candidate, room: Room) -> bool {
+        room == Room::Any || self.keeps_up_with_more(candidate)
+    }
+}
+
+/// How much room workers must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// For a fifth more jobs.
+    Asked,
+    /// None: one queue has none either.
+    Any,
+}
 
 /// Lanes that were tried.
 #[derive(Debug, Clone)]
-pub(super) struct Tried {
-    pub(super) candidate: Candidate,
+pub(super) struct Tried<C> {
+    pub(super) candidate: C,
     pub(super) trial: Trial,
     /// Whether its workers keep up with the arrivals where those of one queue do: now, and with a
     /// fifth more.
@@ -25,42 +57,41 @@ pub(super) struct Tried {
 }
 
 /// What was tried.
-#[derive(Debug, Default)]
-pub(super) struct Selection {
+#[derive(Debug)]
+pub(super) struct Selection<C> {
     /// The best first; none, if none keep up.
-    pub(super) best: Option<Tried>,
-    /// For each cutoff that is shown, lanes, and how they fare; `None` if they do not keep up.
-    pub(super) chart: Vec<(Candidate, Option<Trial>)>,
+    pub(super) best: Option<Tried<C>>,
+    /// For each of the chart, how they fare; `None` if they do not keep up.
+    pub(super) chart: Vec<(C, Option<Trial>)>,
 }
 
-/// Finds the best lanes. `has_room` says whether a candidate keeps up with a fifth more.
-pub(super) fn select(
-    search: &Search<'_>,
-    max_lanes: u64,
+/// Finds the best lanes, from those of a chart and some others on.
+pub(super) fn select<L: Lanes>(
+    lanes: &L,
+    chart: Vec<L::Candidate>,
+    others: Vec<L::Candidate>,
     streams: &Streams<'_>,
-    has_room: impl Fn(&Candidate) -> bool,
-    lane_set: impl Fn(&Candidate) -> Result<LaneSet, Rejection>,
-) -> Result<Selection, Rejection> {
-    let mut all: Vec<Tried> = Vec::new();
-    let chart = search.chart();
-    let mut pending: Vec<Candidate> = chart.clone();
-    pending.extend(search.by_formula(max_lanes));
+    room: Room,
+) -> Result<Selection<L::Candidate>, Rejection> {
+    let mut all: Vec<Tried<L::Candidate>> = Vec::new();
+    let mut pending: Vec<L::Candidate> = chart.clone();
+    pending.extend(others);
     for _ in 0..=IMPROVEMENTS {
         for candidate in core::mem::take(&mut pending) {
             let is_known = all.iter().any(|tried| tried.candidate == candidate);
-            if is_known || !search.keeps_up(&candidate) {
+            if is_known || !lanes.keeps_up(&candidate) {
                 continue;
             }
-            let mut trial = Trial::of_lanes(lane_set(&candidate)?, candidate.cutoffs.clone());
+            let mut trial = lanes.trial(&candidate)?;
             streams.simulate(&mut [&mut trial], SCREENED);
-            let has_room = has_room(&candidate);
+            let has_room = lanes.has_room(&candidate, room);
             all.push(Tried { candidate, trial, has_room });
         }
         let before = all.first().map(|best| best.candidate.clone());
         sort(&mut all);
         match all.first() {
             Some(best) if before.as_ref() != Some(&best.candidate) => {
-                pending = search.neighbours(&best.candidate);
+                pending = lanes.neighbours(&best.candidate);
             }
             _ => break,
         }
@@ -71,7 +102,7 @@ pub(super) fn select(
         (candidate, trial)
     });
     let shown = shown.collect();
-    all.truncate(FINALISTS);
+    all.truncate(L::FINALISTS);
     let mut finalists: Vec<&mut Trial> = all.iter_mut().map(|tried| &mut tried.trial).collect();
     streams.simulate(&mut finalists, COMPARED);
     sort(&mut all);
@@ -79,13 +110,13 @@ pub(super) fn select(
 }
 
 /// The best first: those with room before the others, then by their cost.
-fn sort(all: &mut [Tried]) {
+fn sort<C>(all: &mut [Tried<C>]) {
     all.sort_by(|one, other| {
         other.has_room.cmp(&one.has_room).then_with(|| one.worth().total_cmp(&other.worth()))
     });
 }
 
-impl Tried {
+impl<C> Tried<C> {
     fn worth(&self) -> f64 {
         self.trial.mean_log(cost)
     }

@@ -15,6 +15,9 @@ use crate::generator::Generator;
 pub struct Work {
     /// Of arrival and run time, in microseconds, by arrival.
     jobs: Vec<(u64, u64)>,
+    /// The type of each; empty if that is not known.
+    types: Vec<u8>,
+    type_count: usize,
     floor: u64,
 }
 
@@ -28,11 +31,29 @@ impl Work {
         let mut sizes = run_times.spread(count, offset);
         generator.shuffle(&mut sizes);
         let mut now = 0.0;
-        let jobs = sizes.into_iter().map(|size| {
+        let jobs = sizes.iter().map(|(size, _)| {
             now += generator.exponential() * 1e6 / rate;
-            (whole(now), size)
+            (whole(now), *size)
         });
-        Self { jobs: jobs.collect(), floor }
+        let jobs = jobs.collect();
+        let known = run_times.types().iter().max().map(|last| usize::from(*last) + 1);
+        let types = known.map(|_| sizes.iter().map(|(_, kind)| *kind).collect());
+        Self {
+            jobs,
+            types: types.unwrap_or_default(),
+            type_count: known.unwrap_or_default(),
+            floor,
+        }
+    }
+
+    /// The type of a job; 0 if that is not known.
+    #[inline]
+    fn type_of(&self, job: usize) -> usize {
+        self.types.get(job).copied().unwrap_or_default().into()
+    }
+
+    fn tally<'a>(&self, bounds: &'a [u64]) -> Tally<'a> {
+        Tally::new(self.floor, self.counted().len(), bounds, self.type_count)
     }
 
     /// How many jobs there are.
@@ -59,7 +80,7 @@ impl Work {
 #[must_use]
 pub fn simulate_queue(work: &Work, workers: usize, bounds: &[u64]) -> Performance {
     let counted = work.counted();
-    let mut tally = Tally::new(work.floor, counted.len(), bounds);
+    let mut tally = work.tally(bounds);
     let mut free: BinaryHeap<Reverse<u64>> = vec![Reverse(0); workers.max(1)].into();
     let mut worked = 0;
     for (place, (arrival, run_time)) in work.jobs.iter().enumerate() {
@@ -69,7 +90,7 @@ pub fn simulate_queue(work: &Work, workers: usize, bounds: &[u64]) -> Performanc
         *first = Reverse(end);
         worked = u64::saturating_add(worked, *run_time);
         if counted.contains(&place) {
-            tally.add(*arrival, start, end, *run_time);
+            tally.add(*arrival, start, end, *run_time, work.type_of(place));
         }
     }
     tally.performance(worked, 0, 0)
@@ -93,9 +114,15 @@ struct Progress {
 }
 
 /// Jobs on lanes, dispatched by the rule that the service answers with. `bounds` are those of
-/// [`simulate_queue`].
+/// [`simulate_queue`]. `entries` says in which lane untried jobs of a type begin, where it is not
+/// the first: as those that were demoted to it.
 #[must_use]
-pub fn simulate_lanes(work: &Work, lanes: &LaneSet, bounds: &[u64]) -> Performance {
+pub fn simulate_lanes(
+    work: &Work,
+    lanes: &LaneSet,
+    entries: &[usize],
+    bounds: &[u64],
+) -> Performance {
     let mut run = Run::new(work, lanes, bounds);
     let mut arrivals = work.jobs.iter().enumerate().peekable();
     loop {
@@ -104,7 +131,7 @@ pub fn simulate_lanes(work: &Work, lanes: &LaneSet, bounds: &[u64]) -> Performan
             (Some((job, (arrival, _))), end) if end.is_none_or(|end| *arrival < end) => {
                 arrivals.next();
                 run.now = *arrival;
-                run.waiting.push(job, 0);
+                run.waiting.push(job, entries.get(work.type_of(job)).copied().unwrap_or_default());
                 run.fill();
             }
             (_, Some(_)) => run.depart(),
@@ -152,7 +179,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .map(|(_, size)| Progress { start: u64::MAX, left: *size })
                 .collect(),
-            tally: Tally::new(work.floor, counted.len(), bounds),
+            tally: work.tally(bounds),
             counted,
             work,
             now: 0,
@@ -210,7 +237,8 @@ impl<'a> Run<'a> {
             && let Some((arrival, run_time)) = self.work.jobs.get(job)
             && let Some(progress) = self.progress.get(job)
         {
-            self.tally.add(*arrival, progress.start, at, *run_time);
+            let kind = self.work.type_of(job);
+            self.tally.add(*arrival, progress.start, at, *run_time, kind);
         }
         self.fill();
     }

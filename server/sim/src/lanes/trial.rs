@@ -60,6 +60,8 @@ impl<'a> Streams<'a> {
 #[derive(Debug, Clone)]
 enum Arrangement {
     Lanes(LaneSet),
+    /// The lane that jobs of each type begin in.
+    ByType(LaneSet, Vec<usize>),
     /// One queue for so many workers.
     Queue(u32),
 }
@@ -82,9 +84,17 @@ impl Trial {
         Self { arrangement: Arrangement::Lanes(lanes), bounds, runs: Vec::new() }
     }
 
+    pub(super) const fn by_type(lanes: LaneSet, entries: Vec<usize>) -> Self {
+        let arrangement = Arrangement::ByType(lanes, entries);
+        Self { arrangement, bounds: Vec::new(), runs: Vec::new() }
+    }
+
     fn run(&mut self, work: &Work) {
         self.runs.push(match &self.arrangement {
-            Arrangement::Lanes(lanes) => simulate_lanes(work, lanes, &self.bounds),
+            Arrangement::Lanes(lanes) => simulate_lanes(work, lanes, &[], &self.bounds),
+            Arrangement::ByType(lanes, entries) => {
+                simulate_lanes(work, lanes, entries, &self.bounds)
+            }
             Arrangement::Queue(workers) => simulate_queue(work, *workers as usize, &self.bounds),
         });
     }
@@ -117,20 +127,21 @@ impl Trial {
             reason = "of whole ones"
         )]
         let whole = |figure: fn(&Performance) -> u64| median(&|run| real(figure(run))) as u64;
-        let class = |place: usize| {
+        type Classes = fn(&Performance) -> &[ClassPerformance];
+        let class = |classes: Classes, place: usize| {
             let of = |figure: fn(&ClassPerformance) -> f64| {
-                median(&|run| run.classes.get(place).map_or(0.0, figure))
+                median(&|run| classes(run).get(place).map_or(0.0, figure))
             };
+            let jobs = self.runs.iter().filter_map(|run| classes(run).get(place));
             ClassPerformance {
-                jobs: self
-                    .runs
-                    .iter()
-                    .filter_map(|run| run.classes.get(place))
-                    .map(|c| c.jobs)
-                    .sum(),
+                jobs: jobs.map(|class| class.jobs).sum(),
                 mean_wait: of(|class| class.mean_wait),
                 mean_sojourn: of(|class| class.mean_sojourn),
             }
+        };
+        let all = |classes: Classes| {
+            let count = self.runs.first().map_or(0, |run| classes(run).len());
+            (0..count).map(|place| class(classes, place)).collect()
         };
         let range = |figure: fn(&Performance) -> f64| {
             let sorted = self.sorted(&figure);
@@ -146,7 +157,8 @@ impl Trial {
                 p95_sojourn: whole(|run| run.p95_sojourn),
                 wasted_ratio: median(&|run| run.wasted_ratio),
                 failed: whole(|run| run.failed),
-                classes: (0..=self.bounds.len()).map(class).collect(),
+                classes: all(|run| &run.classes),
+                types: all(|run| &run.types),
             },
             slowdown_range: range(mean_slowdown),
             sojourn_range: range(mean_sojourn),

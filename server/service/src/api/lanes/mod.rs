@@ -2,7 +2,9 @@
 
 mod lane_set;
 mod plan;
+mod run_times;
 mod sentences;
+mod sentences_of_types;
 
 use offbeat_core::lanes::{Dispatched, Job, LaneState, Outcome, SplitSpec, dispatch};
 use offbeat_core::limits::DISPATCHED_JOBS;

@@ -2,17 +2,17 @@
 
 use offbeat_core::lanes::OnTimeout;
 use offbeat_core::{Rejection, Span};
-use offbeat_sim::distribution::Distribution;
 use offbeat_sim::lanes::{
-    ClassPerformance, CutoffFigures, Plan, PlanSpec, Ratio, RunTimeClass, Sensitivity, Summary,
-    Verdict,
+    ClassPerformance, CutoffFigures, LanesByType, Plan, PlanSpec, Ratio, RunTimeClass, Sensitivity,
+    Summary, TypeFigures, Verdict,
 };
 
 use super::lane_set::on_timeout_of;
+use super::run_times::{Known, run_times_of, samples_by_class};
 use super::sentences::sentences;
 use crate::api::convert::{duration, required, span};
 use offbeat_proto as proto;
-use offbeat_proto::v1beta1::{self, plan_lanes_request::RunTimes as Given};
+use offbeat_proto::v1beta1;
 
 /// Plans the lanes of a request.
 ///
@@ -32,9 +32,11 @@ pub fn plan(request: v1beta1::PlanLanesRequest) -> Result<v1beta1::PlanLanesResp
     let optional = |field: &str, time: Option<prost_types::Duration>| {
         time.map(|time| span(field, time)).transpose()
     };
-    let given = required("run_times", run_times, "samples, histogram or percentiles must be set")?;
+    let allowed = "samples, samples_by_type, histogram or percentiles must be set";
+    let given = required("run_times", run_times, allowed)?;
+    let Known { run_times, type_names } = run_times_of(&given)?;
     let spec = PlanSpec {
-        run_times: run_times_of(&given)?,
+        run_times,
         arrival_rate,
         worker_count: worker_count.into(),
         tolerated_wait: optional("tolerated_wait", tolerated_wait)?,
@@ -44,56 +46,30 @@ pub fn plan(request: v1beta1::PlanLanesRequest) -> Result<v1beta1::PlanLanesResp
         seed,
     };
     let plan = spec.plan()?;
-    let samples = match &given {
-        Given::Samples(samples) => samples_by_class(&plan.classes, &samples.run_time_micros),
-        Given::Histogram(_) | Given::Percentiles(_) => Vec::new(),
+    let known = Request {
+        on_timeout: spec.on_timeout,
+        samples: samples_by_class(&plan.classes, &given),
+        type_names,
     };
-    Ok(answer(&plan, spec.on_timeout, &samples))
+    Ok(answer(&plan, &known))
 }
 
-/// How many run times are in each class.
-fn samples_by_class(classes: &[RunTimeClass], samples: &[i64]) -> Vec<usize> {
-    let mut counts = vec![0; classes.len()];
-    let bounds = classes.iter().filter_map(|class| class.longest);
-    let bounds: Vec<i128> = bounds.map(|longest| longest.nanos() / 1_000).collect();
-    for sample in samples {
-        let class = bounds.iter().take_while(|bound| **bound < i128::from(*sample)).count();
-        counts.get_mut(class).into_iter().for_each(|count| *count += 1);
-    }
-    counts
+/// What an answer repeats of its request.
+pub(super) struct Request {
+    pub(super) on_timeout: OnTimeout,
+    /// How many run times lie in each class; empty without samples.
+    pub(super) samples: Vec<usize>,
+    pub(super) type_names: Vec<String>,
 }
 
-fn run_times_of(given: &Given) -> Result<Distribution, Rejection> {
-    match given {
-        Given::Samples(v1beta1::RunTimeSamples { run_time_micros }) => {
-            Distribution::of_samples(run_time_micros).map_err(|refused| refused.under("samples"))
-        }
-        Given::Histogram(v1beta1::RunTimeHistogram { buckets }) => {
-            let buckets = buckets.iter().enumerate().map(|(place, bucket)| {
-                let v1beta1::RunTimeBucket { upper_bound, job_count } = *bucket;
-                let field = format!("buckets[{place}].upper_bound");
-                let bound = span(&field, required(&field, upper_bound, "must be set")?)?;
-                Ok((bound, job_count))
-            });
-            let buckets = buckets.collect::<Result<Vec<_>, _>>();
-            buckets
-                .and_then(|buckets| Distribution::of_histogram(&buckets))
-                .map_err(|refused: Rejection| refused.under("histogram"))
-        }
-        Given::Percentiles(v1beta1::RunTimePercentiles { p50, p90, mean }) => {
-            let optional = |field: &str, time: Option<prost_types::Duration>| {
-                time.map(|time| span(field, time)).transpose()
-            };
-            let given = optional("p50", *p50)
-                .and_then(|p50| Ok((p50, optional("p90", *p90)?, optional("mean", *mean)?)));
-            given
-                .and_then(|(p50, p90, mean)| Distribution::of_percentiles(p50, p90, mean))
-                .map_err(|refused| refused.under("percentiles"))
-        }
+impl Request {
+    /// The name of the type at a place.
+    pub(super) fn type_name(&self, place: usize) -> &str {
+        self.type_names.get(place).map_or("", String::as_str)
     }
 }
 
-fn answer(plan: &Plan, on_timeout: OnTimeout, samples: &[usize]) -> v1beta1::PlanLanesResponse {
+fn answer(plan: &Plan, request: &Request) -> v1beta1::PlanLanesResponse {
     let names = ["express", if plan.lanes.len() > 2 { "medium" } else { "slow" }, "slow"];
     let lanes = plan.lanes.iter().zip(names).map(|(lane, name)| proto::Lane {
         name: name.to_owned(),
@@ -103,7 +79,7 @@ fn answer(plan: &Plan, on_timeout: OnTimeout, samples: &[usize]) -> v1beta1::Pla
     let lane_set = proto::LaneSet {
         lanes: lanes.collect(),
         policy: proto::LanePolicy::ExpressFirst.into(),
-        on_timeout: match on_timeout {
+        on_timeout: match request.on_timeout {
             OnTimeout::Abort => proto::TimeoutAction::Abort.into(),
             OnTimeout::Suspend => proto::TimeoutAction::Suspend.into(),
         },
@@ -114,6 +90,7 @@ fn answer(plan: &Plan, on_timeout: OnTimeout, samples: &[usize]) -> v1beta1::Pla
         arrival_rate: at.arrival_rate,
         with_lanes: at.with_lanes.as_ref().map(performance),
         without_lanes: Some(performance(&at.without_lanes)),
+        by_type: at.by_type.as_ref().map(performance),
     };
     let cutoff = |point: &CutoffFigures| v1beta1::CutoffFigures {
         cutoff: Some(duration(point.cutoff)),
@@ -122,13 +99,11 @@ fn answer(plan: &Plan, on_timeout: OnTimeout, samples: &[usize]) -> v1beta1::Pla
         mean_sojourn: point.mean_sojourn.map(mean),
         stable: point.mean_slowdown.is_some(),
         stable_with_more_arrivals: point.has_room,
-    };
-    let ratio = |ratio: Ratio| {
-        let Ratio { estimate, low, high } = ratio;
-        v1beta1::RatioInterval { estimate, low, high }
+        mean_slowdown_range: point.slowdown_range.map(range),
     };
     let verdict = match plan.verdict {
         Verdict::Lanes => v1beta1::LaneVerdict::Lanes,
+        Verdict::LanesByType => v1beta1::LaneVerdict::LanesByType,
         Verdict::NoLanes => v1beta1::LaneVerdict::NoLanes,
         Verdict::Undecided => v1beta1::LaneVerdict::Undecided,
     };
@@ -146,8 +121,47 @@ fn answer(plan: &Plan, on_timeout: OnTimeout, samples: &[usize]) -> v1beta1::Pla
         stream_job_count: i32::try_from(plan.stream_jobs).unwrap_or(i32::MAX),
         slowdown_ratio: plan.slowdown_ratio.map(ratio),
         sojourn_ratio: plan.sojourn_ratio.map(ratio),
-        run_time_classes: classes(plan, samples),
-        messages: sentences(plan, on_timeout, samples),
+        run_time_classes: classes(plan, &request.samples),
+        messages: sentences(plan, request),
+        lanes_by_type: plan.by_type.as_ref().map(|found| by_type(plan, found, request)),
+        job_types: plan.types.iter().map(|kind| job_type(plan, kind, request)).collect(),
+    }
+}
+
+fn by_type(plan: &Plan, found: &LanesByType, request: &Request) -> v1beta1::LanesByType {
+    let [now, ..] = &plan.rates;
+    let names = found.slow_types.iter().map(|place| request.type_name(*place).to_owned());
+    v1beta1::LanesByType {
+        slow_type_names: names.collect(),
+        express_worker_count: i32::try_from(found.express_workers).unwrap_or(i32::MAX),
+        slow_worker_count: i32::try_from(found.slow_workers).unwrap_or(i32::MAX),
+        performance: now.by_type.as_ref().map(performance),
+        stable_with_more_arrivals: found.has_room,
+        slowdown_ratio: Some(ratio(found.slowdown_ratio)),
+        sojourn_ratio: Some(ratio(found.sojourn_ratio)),
+        slowdown_ratio_to_timeouts: found.slowdown_to_timeouts.map(ratio),
+        sojourn_ratio_to_timeouts: found.sojourn_to_timeouts.map(ratio),
+    }
+}
+
+fn job_type(plan: &Plan, kind: &TypeFigures, request: &Request) -> v1beta1::JobTypeFigures {
+    let [now, ..] = &plan.rates;
+    let sojourn = |summary: &Summary| {
+        summary.median.types.get(kind.place).map(|jobs| mean(jobs.mean_sojourn))
+    };
+    v1beta1::JobTypeFigures {
+        name: request.type_name(kind.place).to_owned(),
+        sample_count: i32::try_from(kind.samples).unwrap_or(i32::MAX),
+        job_ratio: kind.share,
+        work_ratio: kind.work_share,
+        mean_run_time: Some(duration(seconds(kind.mean_seconds))),
+        p50_run_time: Some(duration(kind.p50)),
+        p99_run_time: Some(duration(kind.p99)),
+        max_run_time: Some(duration(kind.longest)),
+        timeout_ratio: plan.demoted.get(kind.place).copied(),
+        mean_sojourn_with_lanes: now.with_lanes.as_ref().and_then(sojourn),
+        mean_sojourn_by_type: now.by_type.as_ref().and_then(sojourn),
+        mean_sojourn_without_lanes: sojourn(&now.without_lanes),
     }
 }
 
@@ -172,7 +186,7 @@ fn classes(plan: &Plan, samples: &[usize]) -> Vec<v1beta1::RunTimeClass> {
 }
 
 fn performance(found: &Summary) -> v1beta1::LanePerformance {
-    let Summary { median: found, slowdown_range: [low, high], sojourn_range, keeps_up } = found;
+    let Summary { median: found, slowdown_range, sojourn_range, keeps_up } = found;
     let [low_sojourn, high_sojourn] = sojourn_range.map(|micros| Some(mean(micros)));
     let micros = |micros: u64| duration(Span::from_nanos(micros.saturating_mul(1_000)));
     v1beta1::LanePerformance {
@@ -184,9 +198,18 @@ fn performance(found: &Summary) -> v1beta1::LanePerformance {
         p95_sojourn: Some(micros(found.p95_sojourn)),
         wasted_ratio: found.wasted_ratio,
         stable: *keeps_up,
-        mean_slowdown_range: Some(v1beta1::FigureRange { low: *low, high: *high }),
+        mean_slowdown_range: Some(range(*slowdown_range)),
         mean_sojourn_range: Some(v1beta1::DurationRange { low: low_sojourn, high: high_sojourn }),
     }
+}
+
+const fn range([low, high]: [f64; 2]) -> v1beta1::FigureRange {
+    v1beta1::FigureRange { low, high }
+}
+
+const fn ratio(ratio: Ratio) -> v1beta1::RatioInterval {
+    let Ratio { estimate, low, high } = ratio;
+    v1beta1::RatioInterval { estimate, low, high }
 }
 
 /// A mean of microseconds.

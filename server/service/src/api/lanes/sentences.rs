@@ -4,47 +4,64 @@ use offbeat_core::lanes::OnTimeout;
 use offbeat_sim::lanes::{ClassPerformance, Plan, Ratio, Verdict};
 use offbeat_text::figures::{figure, percent, span};
 
+use super::plan::Request;
+use super::sentences_of_types as types;
+
 /// Fewer run times than this say little of those that are as long.
-const FEW_SAMPLES: usize = 30;
+pub(super) const FEW_SAMPLES: usize = 30;
 
 /// From here on, a class of jobs is said to take longer.
-const LONGER: f64 = 1.05;
+pub(super) const LONGER: f64 = 1.05;
 
-/// `samples` has how many run times of the request lie in each class; empty without samples.
-pub(super) fn sentences(plan: &Plan, on_timeout: OnTimeout, samples: &[usize]) -> Vec<String> {
-    let mut said = vec![verdict(plan)];
-    if plan.lanes.is_empty() || plan.verdict == Verdict::NoLanes {
-        return said;
-    }
-    said.extend(who_takes_longer(plan));
-    said.extend(with_more_jobs(plan));
-    said.extend(few_samples(plan, samples));
-    if on_timeout == OnTimeout::Abort {
-        let slow: f64 = plan.classes.iter().skip(1).map(|class| class.share).sum();
-        said.push(format!(
-            "A job that reaches a timeout starts again from the beginning, as {} of all jobs may: \
-             it must be safe to run twice.",
-            percent(slow)
-        ));
+pub(super) fn sentences(plan: &Plan, request: &Request) -> Vec<String> {
+    let mut said = vec![verdict(plan, request)];
+    match plan.verdict {
+        Verdict::LanesByType => {
+            said.extend(types::who_takes_longer(plan, request));
+            said.extend(plan.by_type.as_ref().and_then(|found| overall(found.sojourn_ratio)));
+            said.extend(with_more_jobs(plan));
+            said.extend(types::few_samples(plan, request));
+            said.extend(types::with_timeouts(plan));
+        }
+        Verdict::NoLanes => said.extend(types::beside_one_queue(plan, request)),
+        Verdict::Lanes | Verdict::Undecided if !plan.lanes.is_empty() => {
+            said.extend(who_takes_longer(plan));
+            said.extend(plan.sojourn_ratio.and_then(overall));
+            said.extend(with_more_jobs(plan));
+            said.extend(few_samples(plan, &request.samples));
+            said.extend(runs_twice(plan, request));
+            said.extend(types::beside_timeouts(plan, request));
+        }
+        Verdict::Lanes | Verdict::Undecided => {}
     }
     said
 }
 
-fn verdict(plan: &Plan) -> String {
+fn verdict(plan: &Plan, request: &Request) -> String {
     let [now, ..] = &plan.rates;
-    if plan.cutoffs.is_empty() {
+    let without = figure(now.without_lanes.median.mean_slowdown);
+    if let Some(said) = types::verdict(plan, request) {
+        return said;
+    }
+    if plan.cutoffs.is_empty() && plan.by_type.is_none() {
         return "There is nothing to try: lanes need two workers, and run times that differ."
             .to_owned();
     }
-    let without = figure(now.without_lanes.median.mean_slowdown);
     let found = plan.slowdown_ratio.zip(plan.sojourn_ratio).zip(now.with_lanes.as_ref());
     let Some(((slowdown, sojourn), with)) = found else {
-        return "No lanes were found that keep up with the arrivals.".to_owned();
+        return match plan.verdict {
+            Verdict::Undecided => {
+                "A few long jobs decide, and the simulated streams of jobs differ too much \
+                                   to say."
+                    .to_owned()
+            }
+            _ => "No lanes with timeouts were found that keep up with the arrivals.".to_owned(),
+        };
     };
     let with = figure(with.median.mean_slowdown);
     let (to, range) = (figure(slowdown.estimate), interval(slowdown));
     match plan.verdict {
-        Verdict::Lanes => {
+        Verdict::Lanes | Verdict::LanesByType => {
             format!("The mean slowdown falls from {without} to {with}, to {to} of it ({range}).")
         }
         Verdict::Undecided => format!(
@@ -69,7 +86,21 @@ fn verdict(plan: &Plan) -> String {
     }
 }
 
-fn interval(ratio: Ratio) -> String {
+/// Which jobs are started twice.
+fn runs_twice(plan: &Plan, request: &Request) -> Option<String> {
+    if request.on_timeout != OnTimeout::Abort {
+        return None;
+    }
+    let slow: f64 = plan.classes.iter().skip(1).map(|class| class.share).sum();
+    let by_type = types::demoted(plan, request);
+    Some(format!(
+        "A job that reaches a timeout starts again from the beginning, as {} of all jobs may{by_type}: \
+         it must be safe to run twice.",
+        percent(slow)
+    ))
+}
+
+pub(super) fn interval(ratio: Ratio) -> String {
     format!("95 % interval: {} to {}", figure(ratio.low), figure(ratio.high))
 }
 
@@ -100,20 +131,26 @@ fn who_takes_longer(plan: &Plan) -> Vec<String> {
             span(without.mean_sojourn / 1e6),
         ))
     });
-    let mut said: Vec<String> = said.collect();
-    if let Some(ratio) = plan.sojourn_ratio.filter(|ratio| ratio.low > LONGER) {
-        said.push(format!(
+    said.collect()
+}
+
+/// Over all jobs, whether they are done later than in one queue.
+fn overall(ratio: Ratio) -> Option<String> {
+    (ratio.low > LONGER).then(|| {
+        format!(
             "Over all jobs, the mean time from arrival to end is {} times that with one queue ({}).",
             figure(ratio.estimate),
             interval(ratio)
-        ));
-    }
-    said
+        )
+    })
 }
 
 fn with_more_jobs(plan: &Plan) -> Option<String> {
     let [_, _, more] = &plan.rates;
-    let with = more.with_lanes.as_ref()?;
+    let with = match plan.verdict {
+        Verdict::LanesByType => more.by_type.as_ref()?,
+        _ => more.with_lanes.as_ref()?,
+    };
     match (with.keeps_up, more.without_lanes.keeps_up) {
         (false, true) => Some(
             "With 20 % more jobs, workers in lanes do not keep up; in one queue they do, just so."
@@ -161,6 +198,11 @@ mod tests {
         spec.plan().unwrap()
     }
 
+    fn request(samples: &[usize]) -> Request {
+        let (samples, type_names) = (samples.to_vec(), Vec::new());
+        Request { on_timeout: OnTimeout::Abort, samples, type_names }
+    }
+
     #[test]
     fn each_verdict_has_its_words() {
         let mut plan = plan(&[500_000, 500_000, 500_000, 20_000_000], 4);
@@ -171,7 +213,7 @@ mod tests {
             (Verdict::NoLanes, false, "do not keep up with 20 % more jobs"),
         ] {
             (plan.verdict, plan.has_room) = (verdict, has_room);
-            let said = sentences(&plan, OnTimeout::Abort, &[3, 1]);
+            let said = sentences(&plan, &request(&[3, 1]));
             assert!(said[0].contains(words) && said[0].contains("95 % interval"), "{said:?}");
             assert_eq!(said.len() > 1, verdict != Verdict::NoLanes, "{said:?}");
         }
@@ -180,7 +222,7 @@ mod tests {
     #[test]
     fn where_nothing_can_be_tried_it_says_so() {
         for plan in [plan(&[1_000_000; 4], 4), plan(&[500_000, 20_000_000], 1)] {
-            let said = sentences(&plan, OnTimeout::Abort, &[]);
+            let said = sentences(&plan, &request(&[]));
             assert_eq!(said.len(), 1);
             assert!(said[0].starts_with("There is nothing to try"), "{said:?}");
         }

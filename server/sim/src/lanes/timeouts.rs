@@ -1,0 +1,51 @@
+//! Lanes with timeouts, to be tried.
+
+use offbeat_core::Rejection;
+use offbeat_core::lanes::{LaneSetSpec, LaneSpec, OnTimeout};
+
+use super::plan::{PlannedLane, micros};
+use super::search::{Candidate, Search};
+use super::selection::Lanes;
+use super::tags::Tags;
+use super::trial::Trial;
+
+/// Lanes with timeouts.
+pub(super) struct Timeouts<'a> {
+    pub(super) search: &'a Search<'a>,
+    /// By formula, with a fifth more jobs.
+    pub(super) more: &'a Tags<'a>,
+    pub(super) on_timeout: OnTimeout,
+}
+
+impl Lanes for Timeouts<'_> {
+    type Candidate = Candidate;
+    const FINALISTS: usize = 4;
+
+    fn keeps_up(&self, candidate: &Candidate) -> bool {
+        self.search.keeps_up(candidate)
+    }
+
+    fn keeps_up_with_more(&self, candidate: &Candidate) -> bool {
+        self.more.keeps_up(&self.search.stages(candidate))
+    }
+
+    fn neighbours(&self, candidate: &Candidate) -> Vec<Candidate> {
+        self.search.neighbours(candidate)
+    }
+
+    fn trial(&self, candidate: &Candidate) -> Result<Trial, Rejection> {
+        let lanes = lanes_of(candidate).map(|lane| LaneSpec {
+            worker_count: lane.workers.into(),
+            attempt_timeout: lane.timeout,
+        });
+        let (lanes, on_timeout) = (lanes.collect(), self.on_timeout);
+        let lanes = LaneSetSpec { lanes, on_timeout, ..LaneSetSpec::default() }.check()?;
+        Ok(Trial::of_lanes(lanes, candidate.cutoffs.clone()))
+    }
+}
+
+pub(super) fn lanes_of(candidate: &Candidate) -> impl Iterator<Item = PlannedLane> {
+    let timeouts = candidate.cutoffs.iter().map(|cutoff| Some(micros(*cutoff))).chain([None]);
+    let lanes = candidate.workers.iter().zip(timeouts);
+    lanes.map(|(workers, timeout)| PlannedLane { workers: *workers, timeout })
+}
