@@ -123,6 +123,38 @@ final class LanePlanTest extends OffbeatTestCase
         self::assertEqualsWithDelta(12, Times::seconds($plan->meanRunTime), 0.001);
     }
 
+    public function testTypesOfJobsAreCompared(): void
+    {
+        $types = ['report' => new \ArrayIterator(array_fill(0, 20, 60)), 'mail' => array_fill(0, 980, 0.2)];
+        $plan = self::plan(runTimes: RunTimes::samplesByType($types), arrivalRate: 2);
+        $found = $plan->lanesByType;
+        self::assertSame([LaneVerdict::LanesByType, ['report']], [$plan->verdict, $found->slowTypeNames]);
+        self::assertSame(4, $found->expressWorkerCount + $found->slowWorkerCount);
+        self::assertSame([0.0, true], [$found->performance->wastedRatio, $found->stableWithMoreArrivals]);
+        self::assertLessThan($plan->withoutLanes->meanSlowdown / 2, $found->performance->meanSlowdown);
+        self::assertTrue($found->slowdownRatio->low <= $found->slowdownRatio->estimate && $found->slowdownRatio->high < 0.5);
+        self::assertTrue($found->sojournRatio->low > 0 && $found->slowdownRatioToTimeouts->low > 0);
+        self::assertGreaterThan($found->sojournRatioToTimeouts->low, $found->sojournRatioToTimeouts->high);
+        self::assertGreaterThanOrEqual(1, $plan->sensitivities[1]->byType->meanSlowdown);
+        [$report, $mail] = $plan->jobTypes;
+        self::assertSame(['report', 20, 0.02, 1.0], [$report->name, $report->sampleCount, $report->jobRatio, $report->timeoutRatio]);
+        self::assertEqualsWithDelta(1_200 / 1_396, $report->workRatio, 1e-9);
+        foreach (['meanRunTime', 'p50RunTime', 'p99RunTime', 'maxRunTime'] as $time) {
+            self::assertSame(60, Times::seconds($report->$time));
+        }
+        self::assertSame(['mail', 0.0], [$mail->name, $mail->timeoutRatio]);
+        $sojourn = Times::seconds($mail->meanSojournWithoutLanes);
+        self::assertLessThan($sojourn, Times::seconds($mail->meanSojournByType));
+        self::assertLessThan($sojourn, Times::seconds($mail->meanSojournWithLanes));
+        foreach ($plan->cutoffs as $cutoff) {
+            self::assertSame($cutoff->stable, $cutoff->meanSlowdownRange !== null);
+        }
+        self::assertSame(0.2, json_decode(json_encode($plan))->jobTypes[1]->maxRunTime);
+
+        $untyped = self::plan();
+        self::assertSame([null, [], null], [$untyped->lanesByType, $untyped->jobTypes, $untyped->sensitivities[0]->byType]);
+    }
+
     public function testEveryQuestionCounts(): void
     {
         $plan = self::plan(toleratedWait: 0.5, slowdownFloor: new DateInterval('PT2S'), onTimeout: TimeoutAction::Suspend, maxLaneCount: 2);
@@ -139,6 +171,9 @@ final class LanePlanTest extends OffbeatTestCase
     {
         foreach ([
             'samples.run_time_micros[1]' => ['runTimes' => RunTimes::samples([1, 0])],
+            'samples_by_type.types' => ['runTimes' => RunTimes::samplesByType([])],
+            'samples_by_type.types[0].name' => ['runTimes' => RunTimes::samplesByType(['' => [1]])],
+            'samples_by_type.types[1].run_time_micros[1]' => ['runTimes' => RunTimes::samplesByType(['b' => [1, 0], 'a' => [1]])],
             'histogram.buckets[1].upper_bound' => ['runTimes' => RunTimes::histogram([[60, 1], [1, 1]])],
             'histogram.buckets[0].job_count' => ['runTimes' => RunTimes::histogram([[60, -1]])],
             'percentiles.p90' => ['runTimes' => RunTimes::percentiles(2, 1)],

@@ -224,6 +224,39 @@ def test_each_verdict_is_known():
     assert contract[1:] == [(f"LANE_VERDICT_{each.name}", each.value) for each in LaneVerdict]
 
 
+def test_plans_by_type(client):
+    ask = {"arrival_rate": 2, "worker_count": 4, "timeout": 60}
+    types = {"report": iter([60 * SECOND] * 20), "mail": [SECOND / 5] * 980}
+    plan = client.plan_lanes(types, **ask)
+    assert plan.verdict is LaneVerdict.LANES_BY_TYPE
+    found = plan.lanes_by_type
+    assert found.slow_type_names == ("report",)
+    assert found.express_worker_count + found.slow_worker_count == 4
+    assert found.performance.wasted_ratio == 0
+    assert found.performance.mean_slowdown < plan.without_lanes.mean_slowdown / 2
+    assert found.stable_with_more_arrivals
+    assert found.slowdown_ratio.low <= found.slowdown_ratio.estimate < 0.5
+    assert found.sojourn_ratio.high > 0
+    assert found.slowdown_ratio_to_timeouts.low > 0
+    assert 0 < found.sojourn_ratio_to_timeouts.low < found.sojourn_ratio_to_timeouts.high
+    assert all(other.by_type.mean_slowdown >= 1 for other in plan.sensitivities)
+    report, mail = plan.job_types
+    assert (report.name, report.sample_count, report.job_ratio) == ("report", 20, 0.02)
+    assert report.work_ratio == pytest.approx(1_200 / 1_396)
+    times = [report.mean_run_time, report.p50_run_time, report.p99_run_time, report.max_run_time]
+    assert times == [60 * SECOND] * 4
+    assert (report.timeout_ratio, mail.timeout_ratio) == (1, 0)
+    assert mail.mean_sojourn_by_type < mail.mean_sojourn_without_lanes
+    assert mail.mean_sojourn_with_lanes < mail.mean_sojourn_without_lanes
+    for at in plan.cutoffs:
+        assert (at.mean_slowdown_range is not None) == at.stable
+    # Without types there is nothing of it, and the same with timeouts.
+    untyped = client.plan_lanes(HEAVY, **ask)
+    assert (untyped.lanes_by_type, untyped.job_types) == (None, ())
+    assert untyped.sensitivities[0].by_type is None
+    assert (untyped.lane_set, untyped.cutoffs) == (plan.lane_set, plan.cutoffs)
+
+
 def test_plans_from_what_sums_run_times_up(client):
     ask = {"arrival_rate": 2.0, "worker_count": 4, "timeout": 60}
     histogram = RunTimeHistogram({SECOND: 980, 60 * SECOND: 20})
@@ -332,6 +365,11 @@ def test_refusals_of_plans_name_the_field(client):
         ([SECOND, timedelta(0)], {}, "samples.run_time_micros[1]"),
         ([SECOND, timedelta.max], {}, "samples.run_time_micros[1]"),
         ([SECOND, 1.0], {}, "samples.run_time_micros[1]"),
+        ({"b": [SECOND, 1.0], "a": [SECOND]}, {}, "samples_by_type.types[1].run_time_micros[1]"),
+        ({"a": []}, {}, "samples_by_type.types[0].run_time_micros"),
+        ({"": [SECOND]}, {}, "samples_by_type.types[0].name"),
+        ({1: [SECOND]}, {}, "samples_by_type.types[0].name"),
+        ({}, {}, "samples_by_type.types"),
         ([SECOND], {"arrival_rate": "2"}, "arrival_rate"),
         ([SECOND], {"worker_count": 0}, "worker_count"),
         ([SECOND], {"max_lane_count": 1}, "max_lane_count"),

@@ -64,7 +64,7 @@ class LanePlanTest < OffbeatTest
     assert_predicate cutoffs[0], :stable_with_more_arrivals
     cutoffs.each do |cutoff|
       assert_includes 1..3, cutoff.express_worker_count
-      next assert_equal [nil, nil, false], cutoff.to_a.values_at(2, 3, 5) unless cutoff.stable
+      next assert_equal [nil, nil, false, nil], cutoff.to_a.values_at(2, 3, 5, 6) unless cutoff.stable
 
       assert_operator cutoff.mean_slowdown, :>=, 1
       assert_operator cutoff.mean_sojourn, :>, 0.5
@@ -93,6 +93,32 @@ class LanePlanTest < OffbeatTest
     assert_in_delta 2.5, meant.mean_run_time, 0.01
   end
 
+  def test_types_of_jobs
+    types = { report: [60] * 20, "mail" => ([0.2] * 980).each }
+    plan = client.plan_lanes(types, arrival_rate: 2, worker_count: 4)
+    found = plan.lanes_by_type
+    assert_equal [:lanes_by_type, ["report"], true], [plan.verdict, found.slow_type_names, found.stable_with_more_arrivals]
+    assert_equal 4, found.express_worker_count + found.slow_worker_count
+    assert_operator found.performance.mean_slowdown, :<, plan.without_lanes.mean_slowdown / 2
+    assert_equal 0.0, found.performance.wasted_ratio
+    assert_includes found.slowdown_ratio.low..found.slowdown_ratio.high, found.slowdown_ratio.estimate
+    assert_operator found.sojourn_ratio.estimate, :>, 0
+    assert_operator found.slowdown_ratio_to_timeouts.high, :>, 0
+    assert_includes found.sojourn_ratio_to_timeouts.low..found.sojourn_ratio_to_timeouts.high, found.sojourn_ratio_to_timeouts.estimate
+    plan.sensitivities.each { |other| assert_operator other.by_type.mean_slowdown, :>=, 1 }
+    report, mail = plan.job_types
+    assert_equal ["report", 20, 0.02, 1.0], report.to_a.values_at(0, 1, 2, 8)
+    assert_in_delta 1_200 / 1_396.0, report.work_ratio
+    assert_equal [60] * 4, [report.mean_run_time, report.p50_run_time, report.p99_run_time, report.max_run_time]
+    assert_equal 0.0, mail.timeout_ratio
+    assert_operator mail.mean_sojourn_by_type, :<, mail.mean_sojourn_without_lanes
+    assert_operator mail.mean_sojourn_with_lanes, :<, mail.mean_sojourn_without_lanes
+    plan.cutoffs.each { |cutoff| assert_equal cutoff.stable, !cutoff.mean_slowdown_range.nil? }
+    untyped = client.plan_lanes(([0.2] * 980) + ([60] * 20), arrival_rate: 2, worker_count: 4)
+    assert_equal [nil, [], nil], [untyped.lanes_by_type, untyped.job_types, untyped.sensitivities[0].by_type]
+    assert_equal plan.cutoffs, untyped.cutoffs
+  end
+
   def test_where_no_lanes_keep_up_there_are_none
     plan = client.plan_lanes([1] * 95 + [300] * 5, arrival_rate: 0.25, worker_count: 4)
     assert_equal [:no_lanes, nil, nil], [plan.verdict, plan.lane_set, plan.with_lanes]
@@ -110,6 +136,8 @@ class LanePlanTest < OffbeatTest
       "samples.run_time_micros" => [5], "histogram.buckets[1].job_count" => [histogram.call({ 1 => 5, 2 => 1.5 })],
       "histogram.buckets[0].upper_bound" => [histogram.call({ "1" => 5 })],
       "percentiles.p90" => [percentiles.call(p50: 5, p90: 4)], "percentiles.mean" => [percentiles.call(p90: 4, mean: "m")],
+      "samples_by_type.types" => [{}], "samples_by_type.types[0].run_time_micros" => [{ "a" => [] }],
+      "samples_by_type.types[1].run_time_micros[1]" => [{ "b" => [1, 0], "a" => [1] }], "samples_by_type.types[0].name" => [{ 5 => [1] }],
       "arrival_rate" => [[1], { arrival_rate: 0 }], "worker_count" => [[1], { worker_count: 1.5 }],
       "tolerated_wait" => [[1], { tolerated_wait: "1s" }], "slowdown_floor" => [[1], { slowdown_floor: 0 }],
       "on_timeout" => [[1], { on_timeout: :explode }], "max_lane_count" => [[1], { max_lane_count: 4 }],

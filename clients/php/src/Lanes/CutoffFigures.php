@@ -22,6 +22,8 @@ final class CutoffFigures implements \JsonSerializable
      * @param bool $stable whether the workers keep up with the arrivals
      * @param bool $stableWithMoreArrivals whether they also keep up with a fifth more, or one queue
      *     would then fill 90 % of their time; lanes that do not are not planned
+     * @param ?FigureRange $meanSlowdownRange the mean slowdown, from stream to stream; null if the workers do
+     *     not keep up
      */
     public function __construct(
         public readonly DateInterval $cutoff,
@@ -30,6 +32,7 @@ final class CutoffFigures implements \JsonSerializable
         public readonly ?DateInterval $meanSojourn,
         public readonly bool $stable,
         public readonly bool $stableWithMoreArrivals,
+        public readonly ?FigureRange $meanSlowdownRange,
     ) {
     }
 
@@ -43,6 +46,7 @@ final class CutoffFigures implements \JsonSerializable
             meanSojourn: Times::fromOptional($message->getMeanSojourn()),
             stable: $message->getStable(),
             stableWithMoreArrivals: $message->getStableWithMoreArrivals(),
+            meanSlowdownRange: FigureRange::fromOptional($message->getMeanSlowdownRange()),
         );
     }
 }

@@ -16,6 +16,12 @@ final class FigureRange
     }
 
     /** @internal */
+    public static function fromOptional(?V1beta1\FigureRange $message): ?self
+    {
+        return $message === null ? null : self::fromMessage($message);
+    }
+
+    /** @internal */
     public static function fromMessage(V1beta1\FigureRange $message): self
     {
         return new self($message->getLow(), $message->getHigh());

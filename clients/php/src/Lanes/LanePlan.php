@@ -20,8 +20,9 @@ final class LanePlan implements \JsonSerializable
     /**
      * @param LaneVerdict $verdict Lanes, if it is certain that they lower the mean slowdown by a
      *     twentieth at least, and the mean slowdown times the fourth root of the mean sojourn, and are
-     *     stable with a fifth more arrivals, if one queue then fills less than 90 % of the workers' time
-     * @param ?LaneSet $laneSet the best lanes that were found, with other verdicts too, to be compared;
+     *     stable with a fifth more arrivals, if one queue then fills less than 90 % of the workers' time;
+     *     LanesByType, if the same holds for lanes by type, and lanes with timeouts are not clearly better
+     * @param ?LaneSet $laneSet the best lanes with timeouts that were found, with other verdicts too, to be compared;
      *     null if none keep up with the arrivals. They have the least mean slowdown times the fourth
      *     root of the mean sojourn, so that short jobs come first, but not at any price for long ones
      * @param ?LanePerformance $withLanes what they do
@@ -40,6 +41,9 @@ final class LanePlan implements \JsonSerializable
      * @param list<RunTimeClass> $runTimeClasses jobs by the lane that their run time ends in: who waits
      *     less, and who more
      * @param list<string> $messages the verdict and what speaks against the lanes, one sentence each
+     * @param ?LanesByType $lanesByType the best lanes by type that were found, with other verdicts too; null
+     *     without types, or if none keep up
+     * @param list<JobTypeFigures> $jobTypes the types of job, those with the longest mean run times first
      */
     public function __construct(
         public readonly LaneVerdict $verdict,
@@ -57,6 +61,8 @@ final class LanePlan implements \JsonSerializable
         public readonly ?RatioInterval $sojournRatio,
         public readonly array $runTimeClasses,
         public readonly array $messages,
+        public readonly ?LanesByType $lanesByType,
+        public readonly array $jobTypes,
     ) {
     }
 
@@ -83,6 +89,8 @@ final class LanePlan implements \JsonSerializable
             sojournRatio: RatioInterval::fromOptional($message->getSojournRatio()),
             runTimeClasses: array_map(RunTimeClass::fromMessage(...), $classes),
             messages: iterator_to_array($message->getMessages(), false),
+            lanesByType: LanesByType::fromOptional($message->getLanesByType()),
+            jobTypes: array_map(JobTypeFigures::fromMessage(...), iterator_to_array($message->getJobTypes(), false)),
         );
     }
 }

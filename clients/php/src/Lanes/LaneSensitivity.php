@@ -11,12 +11,14 @@ final class LaneSensitivity
 {
     /**
      * @param float $arrivalRate jobs per second
-     * @param ?LanePerformance $withLanes with the lanes of the plan; null if there are none
+     * @param ?LanePerformance $withLanes with the lane set of the plan; null if there is none
+     * @param ?LanePerformance $byType with its lanes by type; null if there are none
      */
     public function __construct(
         public readonly float $arrivalRate,
         public readonly ?LanePerformance $withLanes,
         public readonly LanePerformance $withoutLanes,
+        public readonly ?LanePerformance $byType,
     ) {
     }
 
@@ -27,6 +29,7 @@ final class LaneSensitivity
             $message->getArrivalRate(),
             LanePerformance::fromOptional($message->getWithLanes()),
             LanePerformance::fromMessage($message->getWithoutLanes()),
+            LanePerformance::fromOptional($message->getByType()),
         );
     }
 }

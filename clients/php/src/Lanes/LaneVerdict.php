@@ -21,6 +21,12 @@ enum LaneVerdict: string
      */
     case Undecided = 'undecided';
 
+    /**
+     * Lanes by type make it better, and lanes with timeouts are not clearly better still. Only if the types
+     * of jobs were given.
+     */
+    case LanesByType = 'lanes_by_type';
+
     /** @internal */
     public static function fromMessage(int $number): self
     {
@@ -28,6 +34,7 @@ enum LaneVerdict: string
             V1beta1\LaneVerdict::LANE_VERDICT_LANES => self::Lanes,
             V1beta1\LaneVerdict::LANE_VERDICT_NO_LANES => self::NoLanes,
             V1beta1\LaneVerdict::LANE_VERDICT_UNDECIDED => self::Undecided,
+            V1beta1\LaneVerdict::LANE_VERDICT_LANES_BY_TYPE => self::LanesByType,
         };
     }
 }

@@ -23,6 +23,12 @@ final class RatioInterval
     /** @internal */
     public static function fromOptional(?V1beta1\RatioInterval $message): ?self
     {
-        return $message === null ? null : new self($message->getEstimate(), $message->getLow(), $message->getHigh());
+        return $message === null ? null : self::fromMessage($message);
+    }
+
+    /** @internal */
+    public static function fromMessage(V1beta1\RatioInterval $message): self
+    {
+        return new self($message->getEstimate(), $message->getLow(), $message->getHigh());
     }
 }

@@ -6,17 +6,18 @@ namespace Offbeat\Lanes;
 
 use DateInterval;
 use Offbeat\Exception\InvalidArgument;
+use Offbeat\Internal\Check;
 use Offbeat\Times;
 use Offbeat\V1beta1;
 
 /**
- * How long jobs run, each on a worker of its own: samples, a histogram, or percentiles. Spans are
- * DateIntervals, or numbers of seconds.
+ * How long jobs run, each on a worker of its own: samples, also by the type of job, a histogram, or
+ * percentiles. Spans are DateIntervals, or numbers of seconds.
  */
 final class RunTimes
 {
     private function __construct(
-        private readonly V1beta1\RunTimeSamples|V1beta1\RunTimeHistogram|V1beta1\RunTimePercentiles $message,
+        private readonly V1beta1\RunTimeSamples|V1beta1\RunTimeSamplesByType|V1beta1\RunTimeHistogram|V1beta1\RunTimePercentiles $message,
     ) {
     }
 
@@ -29,12 +30,45 @@ final class RunTimes
      */
     public static function samples(iterable $times): self
     {
-        $micros = [];
-        foreach ($times as $time) {
-            $micros[] = Times::toMicros('samples.run_time_micros[' . count($micros) . ']', $time);
+        return new self((new V1beta1\RunTimeSamples())->setRunTimeMicros(self::micros('samples', $times)));
+    }
+
+    /**
+     * The same by the type of job: then lanes by type are compared, too.
+     *
+     *     RunTimes::samplesByType(['mail' => [0.2, 0.3], 'report' => [61, 75.5]])
+     *
+     * @param array<int|string, iterable<DateInterval|int|float>> $types
+     *
+     * @throws InvalidArgument
+     */
+    public static function samplesByType(array $types): self
+    {
+        ksort($types, SORT_STRING);
+        $messages = [];
+        foreach ($types as $name => $times) { // PHP makes an integer of a name of digits
+            $field = 'samples_by_type.types[' . count($messages) . ']';
+            $messages[] = (new V1beta1\JobTypeSamples())
+                ->setName(Check::utf8("$field.name", (string) $name))
+                ->setRunTimeMicros(self::micros($field, $times));
         }
 
-        return new self((new V1beta1\RunTimeSamples())->setRunTimeMicros($micros));
+        return new self((new V1beta1\RunTimeSamplesByType())->setTypes($messages));
+    }
+
+    /**
+     * @param iterable<DateInterval|int|float> $times
+     *
+     * @return list<int>
+     */
+    private static function micros(string $parent, iterable $times): array
+    {
+        $micros = [];
+        foreach ($times as $time) {
+            $micros[] = Times::toMicros("$parent.run_time_micros[" . count($micros) . ']', $time);
+        }
+
+        return $micros;
     }
 
     /**
@@ -89,6 +123,7 @@ final class RunTimes
     {
         match (true) {
             $this->message instanceof V1beta1\RunTimeSamples => $request->setSamples($this->message),
+            $this->message instanceof V1beta1\RunTimeSamplesByType => $request->setSamplesByType($this->message),
             $this->message instanceof V1beta1\RunTimeHistogram => $request->setHistogram($this->message),
             $this->message instanceof V1beta1\RunTimePercentiles => $request->setPercentiles($this->message),
         };

@@ -97,8 +97,9 @@ class LaneCalls(Asking):
     ) -> LanePlan:
         """Plan lanes from observed run times, or say that there should be none.
 
-        ``run_times`` are up to 400,000 samples, a ``RunTimeHistogram`` or
-        ``RunTimePercentiles``; ``arrival_rate`` is in jobs per second. No express timeout is
+        ``run_times`` are up to 400,000 samples, or a mapping from types of job to samples, a
+        ``RunTimeHistogram`` or ``RunTimePercentiles``. With types, lanes by type are compared too.
+        ``arrival_rate`` is in jobs per second. No express timeout is
         longer than ``tolerated_wait`` (default: no bound), how long people tolerate to wait.
         Run times below ``slowdown_floor`` count as it (default: their 10th percentile). There
         are at most ``max_lane_count`` lanes (default: 3). The plan is simulated: the same

@@ -1,54 +1,21 @@
 # frozen_string_literal: true
 
+require_relative "lanes_by_type"
+require_relative "run_times"
 require_relative "v1beta1/lane_planning_pb"
 require_relative "value"
 
 module Offbeat
-  # How many jobs ran how long: a Hash of upper bounds, in seconds and rising, to counts. Each counts the
-  # jobs that ran longer than the bound before it, and up to its own.
-  #
-  #   Offbeat::RunTimeHistogram.new(buckets: { 1 => 900, 10 => 80, 600 => 20 })
-  RunTimeHistogram = Value.define(:buckets) do
-    def initialize(buckets:)
-      super(buckets: buckets.to_h.dup.freeze)
-    end
-
-    # The histogram as its message.
-    def to_message(path = "histogram")
-      histogram = V1beta1::RunTimeHistogram.new
-      Fields.each_indexed(buckets, "#{path}.buckets") do |(bound, count), place|
-        bucket = V1beta1::RunTimeBucket.new(upper_bound: Times.to_duration("#{place}.upper_bound", bound))
-        Offbeat.set_field(bucket, "job_count", count, "#{place}.job_count")
-        histogram.buckets << bucket
-      end
-      histogram
-    end
-  end
-
-  # Two figures of a distribution of run times, in seconds: the median or the mean, and the 90th percentile.
-  # It is taken for lognormal.
-  RunTimePercentiles = Value.define(:p50, :p90, :mean) do
-    def initialize(p90:, p50: nil, mean: nil)
-      super
-    end
-
-    # The percentiles as their message.
-    def to_message(path = "percentiles")
-      percentiles = V1beta1::RunTimePercentiles.new
-      Fields.set_spans(percentiles, self, path, %w[p50 p90 mean])
-      percentiles
-    end
-  end
-
   # A plan. Everything that is compared runs the same streams of jobs, which arrive independently of one another. Figures
   # are medians of the streams. Spans are in seconds.
   #
   # verdict:: :lanes, if it is certain that they lower the mean slowdown by a twentieth at least, and the mean slowdown
   #           times the fourth root of the mean sojourn, and are stable with a fifth more arrivals, if one queue then
-  #           fills less than 90 % of the workers' time. :no_lanes where lanes make it no better: use one queue for all
+  #           fills less than 90 % of the workers' time. :lanes_by_type, if the same holds for lanes by type, and lanes
+  #           with timeouts are not clearly better. :no_lanes where lanes make it no better: use one queue for all
   #           workers then. :undecided where the streams differ too much, because a few long jobs decide: lanes may help
   #           much, or not at all.
-  # lane_set:: the best lanes that were found, with other verdicts too, for comparison: those with the least mean slowdown
+  # lane_set:: the best lanes with timeouts that were found, with other verdicts too, for comparison: those with the least mean slowdown
   #            times the fourth root of the mean sojourn, so that short jobs come first, but not at any price for long
   #            ones. nil if none can keep up with the arrivals. The other calls take it as it is.
   # cutoffs:: cutoffs between two lanes, rising.
@@ -57,9 +24,12 @@ module Offbeat
   #                                 lane_set.
   # run_time_classes:: jobs by the lane that their run time ends in: who waits less, and who more.
   # messages:: the verdict and what speaks against the lanes, one sentence each.
+  # lanes_by_type:: the best {LanesByType} that were found, with other verdicts too; nil without types, or if none keep up.
+  # job_types:: the types of job ({JobTypeFigures}), those with the longest mean run times first.
   LanePlan = Value.define(:verdict, :lane_set, :with_lanes, :without_lanes, :sensitivities, :cutoffs,
                           :slowdown_floor, :mean_run_time, :utilization, :stream_count, :stream_job_count,
-                          :slowdown_ratio, :sojourn_ratio, :run_time_classes, :messages) do
+                          :slowdown_ratio, :sojourn_ratio, :run_time_classes, :messages,
+                          :lanes_by_type, :job_types) do
     def self.of(message)
       plain = %i[utilization stream_count stream_job_count].to_h { |name| [name, message[name.to_s]] }
       new(verdict: Fields.symbol(message.verdict, "LANE_VERDICT_"),
@@ -72,7 +42,8 @@ module Offbeat
           slowdown_ratio: RatioInterval.of(message.slowdown_ratio),
           sojourn_ratio: RatioInterval.of(message.sojourn_ratio),
           run_time_classes: message.run_time_classes.map { |jobs| RunTimeClass.of(jobs) },
-          messages: message.messages.to_a, **plain)
+          messages: message.messages.to_a, lanes_by_type: LanesByType.of(message.lanes_by_type),
+          job_types: message.job_types.map { |type| JobTypeFigures.of(type) }, **plain)
     end
   end
 
@@ -130,26 +101,28 @@ module Offbeat
     end
   end
 
-  # Performance at another arrival rate, in jobs per second: with the lanes of the plan (nil if there are none), and with
-  # one queue for all workers.
-  LaneSensitivity = Value.define(:arrival_rate, :with_lanes, :without_lanes) do
+  # Performance at another arrival rate, in jobs per second: with the lane_set of the plan (nil if there is none), with
+  # one queue for all workers, and with its lanes_by_type (nil if there are none).
+  LaneSensitivity = Value.define(:arrival_rate, :with_lanes, :without_lanes, :by_type) do
     def self.of(message)
       new(arrival_rate: message.arrival_rate, with_lanes: LanePerformance.of(message.with_lanes),
-          without_lanes: LanePerformance.of(message.without_lanes))
+          without_lanes: LanePerformance.of(message.without_lanes), by_type: LanePerformance.of(message.by_type))
     end
   end
 
   # A cutoff between two lanes (the attempt timeout of the express lane, in seconds) with the split of the workers that is
   # best by formula. The mean slowdown and the mean sojourn are those of four streams of jobs; nil if it is not stable:
   # the workers do not keep up with the arrivals. stable_with_more_arrivals: they also keep up with a fifth more, or one
-  # queue would then fill 90 % of their time. Lanes that do not are not planned.
+  # queue would then fill 90 % of their time. Lanes that do not are not planned. mean_slowdown_range says how the mean
+  # slowdown differs from stream to stream.
   CutoffFigures = Value.define(:cutoff, :express_worker_count, :mean_slowdown, :mean_sojourn, :stable,
-                               :stable_with_more_arrivals) do
+                               :stable_with_more_arrivals, :mean_slowdown_range) do
     def self.of(message)
       new(cutoff: Times.from_optional(message.cutoff), express_worker_count: message.express_worker_count,
           mean_slowdown: message.has_mean_slowdown? ? message.mean_slowdown : nil,
           mean_sojourn: Times.from_optional(message.mean_sojourn), stable: message.stable,
-          stable_with_more_arrivals: message.stable_with_more_arrivals)
+          stable_with_more_arrivals: message.stable_with_more_arrivals,
+          mean_slowdown_range: FigureRange.of(message.mean_slowdown_range))
     end
   end
 end

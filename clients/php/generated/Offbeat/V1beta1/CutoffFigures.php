@@ -53,6 +53,12 @@ class CutoffFigures extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>bool stable_with_more_arrivals = 6;</code>
      */
     protected $stable_with_more_arrivals = false;
+    /**
+     * The mean slowdown, from stream to stream. Not set if the workers do not keep up.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.FigureRange mean_slowdown_range = 7;</code>
+     */
+    protected $mean_slowdown_range = null;
 
     /**
      * Constructor.
@@ -73,6 +79,8 @@ class CutoffFigures extends \Google\Protobuf\Internal\Message
      *     @type bool $stable_with_more_arrivals
      *           They also keep up with a fifth more, or one queue would then fill 90 % of their time. Lanes
      *           that do not are not planned.
+     *     @type \Offbeat\V1beta1\FigureRange $mean_slowdown_range
+     *           The mean slowdown, from stream to stream. Not set if the workers do not keep up.
      * }
      */
     public function __construct($data = NULL) {
@@ -264,6 +272,42 @@ class CutoffFigures extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkBool($var);
         $this->stable_with_more_arrivals = $var;
+
+        return $this;
+    }
+
+    /**
+     * The mean slowdown, from stream to stream. Not set if the workers do not keep up.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.FigureRange mean_slowdown_range = 7;</code>
+     * @return \Offbeat\V1beta1\FigureRange|null
+     */
+    public function getMeanSlowdownRange()
+    {
+        return $this->mean_slowdown_range;
+    }
+
+    public function hasMeanSlowdownRange()
+    {
+        return isset($this->mean_slowdown_range);
+    }
+
+    public function clearMeanSlowdownRange()
+    {
+        unset($this->mean_slowdown_range);
+    }
+
+    /**
+     * The mean slowdown, from stream to stream. Not set if the workers do not keep up.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.FigureRange mean_slowdown_range = 7;</code>
+     * @param \Offbeat\V1beta1\FigureRange $var
+     * @return $this
+     */
+    public function setMeanSlowdownRange($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1beta1\FigureRange::class);
+        $this->mean_slowdown_range = $var;
 
         return $this;
     }

@@ -23,7 +23,7 @@ class LaneSensitivity extends \Google\Protobuf\Internal\Message
      */
     protected $arrival_rate = 0.0;
     /**
-     * With the lanes of the plan. Not set if there are none.
+     * With lane_set. Not set if there is none.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.LanePerformance with_lanes = 2;</code>
      */
@@ -34,6 +34,12 @@ class LaneSensitivity extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.offbeat.v1beta1.LanePerformance without_lanes = 3;</code>
      */
     protected $without_lanes = null;
+    /**
+     * With lanes_by_type. Not set if there are none.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.LanePerformance by_type = 4;</code>
+     */
+    protected $by_type = null;
 
     /**
      * Constructor.
@@ -44,9 +50,11 @@ class LaneSensitivity extends \Google\Protobuf\Internal\Message
      *     @type float $arrival_rate
      *           Jobs per second.
      *     @type \Offbeat\V1beta1\LanePerformance $with_lanes
-     *           With the lanes of the plan. Not set if there are none.
+     *           With lane_set. Not set if there is none.
      *     @type \Offbeat\V1beta1\LanePerformance $without_lanes
      *           With one queue for all workers.
+     *     @type \Offbeat\V1beta1\LanePerformance $by_type
+     *           With lanes_by_type. Not set if there are none.
      * }
      */
     public function __construct($data = NULL) {
@@ -81,7 +89,7 @@ class LaneSensitivity extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * With the lanes of the plan. Not set if there are none.
+     * With lane_set. Not set if there is none.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.LanePerformance with_lanes = 2;</code>
      * @return \Offbeat\V1beta1\LanePerformance|null
@@ -102,7 +110,7 @@ class LaneSensitivity extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * With the lanes of the plan. Not set if there are none.
+     * With lane_set. Not set if there is none.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.LanePerformance with_lanes = 2;</code>
      * @param \Offbeat\V1beta1\LanePerformance $var
@@ -148,6 +156,42 @@ class LaneSensitivity extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1beta1\LanePerformance::class);
         $this->without_lanes = $var;
+
+        return $this;
+    }
+
+    /**
+     * With lanes_by_type. Not set if there are none.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.LanePerformance by_type = 4;</code>
+     * @return \Offbeat\V1beta1\LanePerformance|null
+     */
+    public function getByType()
+    {
+        return $this->by_type;
+    }
+
+    public function hasByType()
+    {
+        return isset($this->by_type);
+    }
+
+    public function clearByType()
+    {
+        unset($this->by_type);
+    }
+
+    /**
+     * With lanes_by_type. Not set if there are none.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.LanePerformance by_type = 4;</code>
+     * @param \Offbeat\V1beta1\LanePerformance $var
+     * @return $this
+     */
+    public function setByType($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1beta1\LanePerformance::class);
+        $this->by_type = $var;
 
         return $this;
     }

@@ -38,12 +38,20 @@ class LaneVerdict
      * Generated from protobuf enum <code>LANE_VERDICT_UNDECIDED = 3;</code>
      */
     const LANE_VERDICT_UNDECIDED = 3;
+    /**
+     * Lanes by type make it better, and lanes with timeouts are not clearly better still.
+     * Only with samples_by_type.
+     *
+     * Generated from protobuf enum <code>LANE_VERDICT_LANES_BY_TYPE = 4;</code>
+     */
+    const LANE_VERDICT_LANES_BY_TYPE = 4;
 
     private static $valueToName = [
         self::LANE_VERDICT_UNSPECIFIED => 'LANE_VERDICT_UNSPECIFIED',
         self::LANE_VERDICT_LANES => 'LANE_VERDICT_LANES',
         self::LANE_VERDICT_NO_LANES => 'LANE_VERDICT_NO_LANES',
         self::LANE_VERDICT_UNDECIDED => 'LANE_VERDICT_UNDECIDED',
+        self::LANE_VERDICT_LANES_BY_TYPE => 'LANE_VERDICT_LANES_BY_TYPE',
     ];
 
     public static function name($value)

@@ -76,6 +76,8 @@ class PlanLanesRequest extends \Google\Protobuf\Internal\Message
      *           Counts of jobs by run time.
      *     @type \Offbeat\V1beta1\RunTimePercentiles $percentiles
      *           Two figures of a lognormal distribution.
+     *     @type \Offbeat\V1beta1\RunTimeSamplesByType $samples_by_type
+     *           The run times of some jobs, with their types. Then lanes by type are compared too.
      *     @type float $arrival_rate
      *           Jobs that arrive per second: 0.000001 to 1,000,000, and fewer than the workers can run.
      *     @type int $worker_count
@@ -190,6 +192,37 @@ class PlanLanesRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1beta1\RunTimePercentiles::class);
         $this->writeOneof(3, $var);
+
+        return $this;
+    }
+
+    /**
+     * The run times of some jobs, with their types. Then lanes by type are compared too.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.RunTimeSamplesByType samples_by_type = 11;</code>
+     * @return \Offbeat\V1beta1\RunTimeSamplesByType|null
+     */
+    public function getSamplesByType()
+    {
+        return $this->readOneof(11);
+    }
+
+    public function hasSamplesByType()
+    {
+        return $this->hasOneof(11);
+    }
+
+    /**
+     * The run times of some jobs, with their types. Then lanes by type are compared too.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.RunTimeSamplesByType samples_by_type = 11;</code>
+     * @param \Offbeat\V1beta1\RunTimeSamplesByType $var
+     * @return $this
+     */
+    public function setSamplesByType($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1beta1\RunTimeSamplesByType::class);
+        $this->writeOneof(11, $var);
 
         return $this;
     }

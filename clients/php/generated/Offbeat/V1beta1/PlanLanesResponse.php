@@ -20,13 +20,15 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      * LANE_VERDICT_LANES, if it is certain that they lower the mean slowdown by a twentieth at
      * least, and the mean slowdown times the fourth root of the mean sojourn, and are stable with a
      * fifth more arrivals, if one queue then fills less than 90 % of the workers' time.
+     * LANE_VERDICT_LANES_BY_TYPE, if the same holds for lanes by type, and it is not certain that
+     * lanes with timeouts lower both figures by a twentieth more at least.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.LaneVerdict verdict = 1;</code>
      */
     protected $verdict = 0;
     /**
-     * The best lanes that were found, with every default filled in; with other verdicts too, for
-     * comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
+     * The best lanes with timeouts that were found, with every default filled in; with other
+     * verdicts too, for comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
      * that short jobs come first, but not at any price for long ones. Not set if none can keep up
      * with the arrivals.
      *
@@ -112,6 +114,19 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated string messages = 15;</code>
      */
     private $messages;
+    /**
+     * The best lanes by type that were found; with other verdicts too, for comparison. Not set
+     * without types, or if none can keep up with the arrivals.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.LanesByType lanes_by_type = 16;</code>
+     */
+    protected $lanes_by_type = null;
+    /**
+     * The types of the request, those with the longest mean run times first.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.JobTypeFigures job_types = 17;</code>
+     */
+    private $job_types;
 
     /**
      * Constructor.
@@ -123,9 +138,11 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      *           LANE_VERDICT_LANES, if it is certain that they lower the mean slowdown by a twentieth at
      *           least, and the mean slowdown times the fourth root of the mean sojourn, and are stable with a
      *           fifth more arrivals, if one queue then fills less than 90 % of the workers' time.
+     *           LANE_VERDICT_LANES_BY_TYPE, if the same holds for lanes by type, and it is not certain that
+     *           lanes with timeouts lower both figures by a twentieth more at least.
      *     @type \Offbeat\V1\LaneSet $lane_set
-     *           The best lanes that were found, with every default filled in; with other verdicts too, for
-     *           comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
+     *           The best lanes with timeouts that were found, with every default filled in; with other
+     *           verdicts too, for comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
      *           that short jobs come first, but not at any price for long ones. Not set if none can keep up
      *           with the arrivals.
      *     @type \Offbeat\V1beta1\LanePerformance $with_lanes
@@ -155,6 +172,11 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      *           Jobs by the lane that their run time ends in: who waits less, and who more.
      *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $messages
      *           The verdict and what speaks against the lanes, one sentence each.
+     *     @type \Offbeat\V1beta1\LanesByType $lanes_by_type
+     *           The best lanes by type that were found; with other verdicts too, for comparison. Not set
+     *           without types, or if none can keep up with the arrivals.
+     *     @type array<\Offbeat\V1beta1\JobTypeFigures>|\Google\Protobuf\Internal\RepeatedField $job_types
+     *           The types of the request, those with the longest mean run times first.
      * }
      */
     public function __construct($data = NULL) {
@@ -166,6 +188,8 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      * LANE_VERDICT_LANES, if it is certain that they lower the mean slowdown by a twentieth at
      * least, and the mean slowdown times the fourth root of the mean sojourn, and are stable with a
      * fifth more arrivals, if one queue then fills less than 90 % of the workers' time.
+     * LANE_VERDICT_LANES_BY_TYPE, if the same holds for lanes by type, and it is not certain that
+     * lanes with timeouts lower both figures by a twentieth more at least.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.LaneVerdict verdict = 1;</code>
      * @return int
@@ -179,6 +203,8 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      * LANE_VERDICT_LANES, if it is certain that they lower the mean slowdown by a twentieth at
      * least, and the mean slowdown times the fourth root of the mean sojourn, and are stable with a
      * fifth more arrivals, if one queue then fills less than 90 % of the workers' time.
+     * LANE_VERDICT_LANES_BY_TYPE, if the same holds for lanes by type, and it is not certain that
+     * lanes with timeouts lower both figures by a twentieth more at least.
      *
      * Generated from protobuf field <code>.offbeat.v1beta1.LaneVerdict verdict = 1;</code>
      * @param int $var
@@ -193,8 +219,8 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The best lanes that were found, with every default filled in; with other verdicts too, for
-     * comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
+     * The best lanes with timeouts that were found, with every default filled in; with other
+     * verdicts too, for comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
      * that short jobs come first, but not at any price for long ones. Not set if none can keep up
      * with the arrivals.
      *
@@ -217,8 +243,8 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The best lanes that were found, with every default filled in; with other verdicts too, for
-     * comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
+     * The best lanes with timeouts that were found, with every default filled in; with other
+     * verdicts too, for comparison. They have the least mean slowdown times the fourth root of the mean sojourn, so
      * that short jobs come first, but not at any price for long ones. Not set if none can keep up
      * with the arrivals.
      *
@@ -630,6 +656,70 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::STRING);
         $this->messages = $arr;
+
+        return $this;
+    }
+
+    /**
+     * The best lanes by type that were found; with other verdicts too, for comparison. Not set
+     * without types, or if none can keep up with the arrivals.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.LanesByType lanes_by_type = 16;</code>
+     * @return \Offbeat\V1beta1\LanesByType|null
+     */
+    public function getLanesByType()
+    {
+        return $this->lanes_by_type;
+    }
+
+    public function hasLanesByType()
+    {
+        return isset($this->lanes_by_type);
+    }
+
+    public function clearLanesByType()
+    {
+        unset($this->lanes_by_type);
+    }
+
+    /**
+     * The best lanes by type that were found; with other verdicts too, for comparison. Not set
+     * without types, or if none can keep up with the arrivals.
+     *
+     * Generated from protobuf field <code>.offbeat.v1beta1.LanesByType lanes_by_type = 16;</code>
+     * @param \Offbeat\V1beta1\LanesByType $var
+     * @return $this
+     */
+    public function setLanesByType($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1beta1\LanesByType::class);
+        $this->lanes_by_type = $var;
+
+        return $this;
+    }
+
+    /**
+     * The types of the request, those with the longest mean run times first.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.JobTypeFigures job_types = 17;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getJobTypes()
+    {
+        return $this->job_types;
+    }
+
+    /**
+     * The types of the request, those with the longest mean run times first.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1beta1.JobTypeFigures job_types = 17;</code>
+     * @param array<\Offbeat\V1beta1\JobTypeFigures>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setJobTypes($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1beta1\JobTypeFigures::class);
+        $this->job_types = $arr;
 
         return $this;
     }

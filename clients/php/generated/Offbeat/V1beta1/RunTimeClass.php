@@ -29,7 +29,7 @@ class RunTimeClass extends \Google\Protobuf\Internal\Message
      */
     protected $job_ratio = 0.0;
     /**
-     * Run times of the request that are in this class; with samples only.
+     * Run times of the request that are in this class; with samples, or samples_by_type, only.
      *
      * Generated from protobuf field <code>optional int32 sample_count = 3;</code>
      */
@@ -70,7 +70,7 @@ class RunTimeClass extends \Google\Protobuf\Internal\Message
      *     @type float $job_ratio
      *           Share of all jobs: 0 to 1.
      *     @type int $sample_count
-     *           Run times of the request that are in this class; with samples only.
+     *           Run times of the request that are in this class; with samples, or samples_by_type, only.
      *     @type \Google\Protobuf\Duration $mean_wait_with_lanes
      *           Mean time from arrival to first start, with lanes.
      *     @type \Google\Protobuf\Duration $mean_wait_without_lanes
@@ -149,7 +149,7 @@ class RunTimeClass extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Run times of the request that are in this class; with samples only.
+     * Run times of the request that are in this class; with samples, or samples_by_type, only.
      *
      * Generated from protobuf field <code>optional int32 sample_count = 3;</code>
      * @return int
@@ -170,7 +170,7 @@ class RunTimeClass extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Run times of the request that are in this class; with samples only.
+     * Run times of the request that are in this class; with samples, or samples_by_type, only.
      *
      * Generated from protobuf field <code>optional int32 sample_count = 3;</code>
      * @param int $var

@@ -1,20 +1,9 @@
 """Lanes: short jobs do not wait behind long ones."""
 
+from .by_type import JobTypeFigures, LanesByType
 from .deadlines import AttemptDeadline, AttemptTimedOut
-from .plans import (
-    CutoffFigures,
-    DurationRange,
-    FigureRange,
-    LanePerformance,
-    LanePlan,
-    LaneSensitivity,
-    LaneVerdict,
-    RatioInterval,
-    RunTimeClass,
-    RunTimeHistogram,
-    RunTimePercentiles,
-    RunTimes,
-)
+from .performance import DurationRange, FigureRange, LanePerformance, RatioInterval
+from .plans import CutoffFigures, LanePlan, LaneSensitivity, LaneVerdict, RunTimeClass
 from .routes import (
     DispatchedJobs,
     FailedJob,
@@ -25,6 +14,7 @@ from .routes import (
     PermanentFailure,
     RouteReason,
 )
+from .run_times import RunTimeHistogram, RunTimePercentiles, RunTimes
 from .sets import (
     Lane,
     LanePolicy,
@@ -44,6 +34,7 @@ __all__ = [
     "FailedJob",
     "FigureRange",
     "JobDispatch",
+    "JobTypeFigures",
     "Lane",
     "LanePerformance",
     "LanePlan",
@@ -55,6 +46,7 @@ __all__ = [
     "LaneState",
     "LaneVerdict",
     "LaneWorkload",
+    "LanesByType",
     "PendingJob",
     "PermanentFailure",
     "RatioInterval",

@@ -9,7 +9,7 @@ from .._fields import set_enum, set_integer, set_number, set_span, set_text
 from .._questions import Question
 from ..v1 import lanes_pb2 as pb
 from ..v1beta1 import lane_planning_pb2 as planning_pb
-from .plans import LanePlan, RunTimes, set_run_times
+from .plans import LanePlan
 from .routes import (
     DispatchedJobs,
     LanePrediction,
@@ -20,6 +20,7 @@ from .routes import (
     add_jobs,
     set_history,
 )
+from .run_times import RunTimes, set_run_times
 from .sets import LaneSet, LaneState, TimeoutAction, WorkerSplit, add_states
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Union
 
-from .._fields import OUT_OF_RANGE, set_integer, set_span
-from .._keywords import positional
-from ..errors import refused
-from ..times import from_duration, from_optional_duration, to_micros
+from ..times import from_duration, from_optional_duration
 from ..v1beta1 import lane_planning_pb2 as pb
+from .by_type import JobTypeFigures, LanesByType
+from .performance import (
+    FigureRange,
+    LanePerformance,
+    RatioInterval,
+    optional_performance,
+    optional_ratio,
+)
 from .sets import LaneSet
-
-if TYPE_CHECKING:
-    from dataclasses import KW_ONLY
 
 
 class LaneVerdict(enum.IntEnum):
@@ -29,118 +29,9 @@ class LaneVerdict(enum.IntEnum):
     #: Not known: the simulated streams of jobs differ too much, because a few long jobs decide.
     #: Lanes may help much, or not at all.
     UNDECIDED = 3
-
-
-@dataclass(frozen=True)
-class RunTimeHistogram:
-    """How many jobs ran how long.
-
-    job_counts: by the upper bound of each bucket, in rising order; the first begins at 0 s.
-
-    >>> from datetime import timedelta
-    >>> RunTimeHistogram({timedelta(seconds=1): 980, timedelta(minutes=5): 20}).job_counts[
-    ...     timedelta(minutes=5)
-    ... ]
-    20
-    """
-
-    job_counts: Mapping[timedelta, int]
-
-
-@positional(0)
-@dataclass(frozen=True)
-class RunTimePercentiles:
-    """Two figures of a lognormal distribution of run times: ``p90``, and ``p50`` or ``mean``."""
-
-    if TYPE_CHECKING:
-        _: KW_ONLY
-    p90: timedelta
-    p50: timedelta | None = None
-    mean: timedelta | None = None
-
-
-#: How long jobs run: samples in any order, or what sums them up.
-RunTimes = Union[Iterable[timedelta], RunTimeHistogram, RunTimePercentiles]
-
-
-@dataclass(frozen=True)
-class RatioInterval:
-    """A ratio of figures with the same streams of jobs: their geometric mean."""
-
-    estimate: float
-    #: The ends of its 95 % interval.
-    low: float
-    high: float
-
-    @classmethod
-    def from_message(cls, message: pb.RatioInterval) -> RatioInterval:
-        """Read it from a message."""
-        return cls(message.estimate, message.low, message.high)
-
-
-@dataclass(frozen=True)
-class FigureRange:
-    """What a figure of nine of ten streams of jobs lies within."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def from_message(cls, message: pb.FigureRange) -> FigureRange:
-        """Read it from a message."""
-        return cls(message.low, message.high)
-
-
-@dataclass(frozen=True)
-class DurationRange:
-    """What a span of nine of ten streams of jobs lies within."""
-
-    low: timedelta
-    high: timedelta
-
-    @classmethod
-    def from_message(cls, message: pb.DurationRange) -> DurationRange:
-        """Read it from a message."""
-        return cls(from_duration(message.low), from_duration(message.high))
-
-
-@dataclass(frozen=True)
-class LanePerformance:
-    """How jobs fare, simulated: medians of the streams of jobs.
-
-    A wait ends at the first start, a sojourn at the end. Slowdown is bounded: sojourn /
-    max(run time, floor), and at least 1.
-    """
-
-    mean_slowdown: float
-    p95_slowdown: float
-    mean_wait: timedelta
-    p95_wait: timedelta
-    mean_sojourn: timedelta
-    p95_sojourn: timedelta
-    #: Of the time that workers spend, the share that is lost by aborting: 0 to 1.
-    wasted_ratio: float
-    #: Whether the workers keep up. If not, all other figures are worth nothing.
-    stable: bool
-    #: The means, from stream to stream.
-    mean_slowdown_range: FigureRange
-    mean_sojourn_range: DurationRange
-
-    @classmethod
-    def from_message(cls, message: pb.LanePerformance) -> LanePerformance:
-        """Read it from a message."""
-        return cls(
-            mean_slowdown=message.mean_slowdown,
-            p95_slowdown=message.p95_slowdown,
-            mean_wait=from_duration(message.mean_wait),
-            p95_wait=from_duration(message.p95_wait),
-            mean_sojourn=from_duration(message.mean_sojourn),
-            p95_sojourn=from_duration(message.p95_sojourn),
-            wasted_ratio=message.wasted_ratio,
-            stable=message.stable,
-            mean_slowdown_range=FigureRange.from_message(message.mean_slowdown_range),
-            mean_sojourn_range=DurationRange.from_message(message.mean_sojourn_range),
-        )
+    #: Lanes by type make it better, and lanes with timeouts are not clearly better still. Only if
+    #: the types of jobs were given.
+    LANES_BY_TYPE = 4
 
 
 @dataclass(frozen=True)
@@ -149,16 +40,22 @@ class LaneSensitivity:
 
     #: Jobs per second.
     arrival_rate: float
-    #: With the lanes of the plan; ``None`` if there are none.
+    #: With the ``lane_set`` of the plan; ``None`` if there is none.
     with_lanes: LanePerformance | None
     #: With one queue for all workers.
     without_lanes: LanePerformance
+    #: With the ``lanes_by_type`` of the plan; ``None`` if there are none.
+    by_type: LanePerformance | None
 
     @classmethod
     def from_message(cls, message: pb.LaneSensitivity) -> LaneSensitivity:
         """Read it from a message."""
-        without_lanes = LanePerformance.from_message(message.without_lanes)
-        return cls(message.arrival_rate, _with_lanes(message), without_lanes)
+        return cls(
+            arrival_rate=message.arrival_rate,
+            with_lanes=optional_performance(message, "with_lanes"),
+            without_lanes=LanePerformance.from_message(message.without_lanes),
+            by_type=optional_performance(message, "by_type"),
+        )
 
 
 @dataclass(frozen=True)
@@ -178,10 +75,14 @@ class CutoffFigures:
     #: Whether they also keep up with a fifth more, or one queue would then fill 90 % of their
     #: time. Lanes that do not are not planned.
     stable_with_more_arrivals: bool
+    #: The mean slowdown, from stream to stream; ``None`` if the workers do not keep up.
+    mean_slowdown_range: FigureRange | None
 
     @classmethod
     def from_message(cls, message: pb.CutoffFigures) -> CutoffFigures:
         """Read it from a message."""
+        known = message.HasField("mean_slowdown_range")
+        slowdowns = FigureRange.from_message(message.mean_slowdown_range) if known else None
         return cls(
             cutoff=from_duration(message.cutoff),
             express_worker_count=message.express_worker_count,
@@ -189,6 +90,7 @@ class CutoffFigures:
             mean_sojourn=from_optional_duration(message, "mean_sojourn"),
             stable=message.stable,
             stable_with_more_arrivals=message.stable_with_more_arrivals,
+            mean_slowdown_range=slowdowns,
         )
 
 
@@ -234,11 +136,12 @@ class LanePlan:
 
     #: ``LANES`` if it is certain that they lower the mean slowdown by a twentieth at least, and
     #: the mean slowdown times the fourth root of the mean sojourn, and are stable with a fifth
-    #: more arrivals, if one queue then fills less than 90 % of the workers' time.
+    #: more arrivals, if one queue then fills less than 90 % of the workers' time. ``LANES_BY_TYPE``
+    #: if the same holds for lanes by type, and lanes with timeouts are not clearly better.
     verdict: LaneVerdict
-    #: The best that were found, with other verdicts too; ``None`` if none keep up. They have the
-    #: least mean slowdown times the fourth root of the mean sojourn, so that short jobs come
-    #: first, but not at any price for long ones.
+    #: The best with timeouts that were found, with other verdicts too; ``None`` if none keep up.
+    #: They have the least mean slowdown times the fourth root of the mean sojourn, so that short
+    #: jobs come first, but not at any price for long ones.
     lane_set: LaneSet | None
     #: What they do; ``None`` if there are none.
     with_lanes: LanePerformance | None
@@ -265,15 +168,21 @@ class LanePlan:
     run_time_classes: tuple[RunTimeClass, ...]
     #: The verdict and what speaks against the lanes, one sentence each.
     messages: tuple[str, ...]
+    #: The best lanes by type that were found, with other verdicts too; ``None`` without types, or
+    #: if none keep up.
+    lanes_by_type: LanesByType | None
+    #: The types of job, those with the longest mean run times first.
+    job_types: tuple[JobTypeFigures, ...]
 
     @classmethod
     def from_message(cls, message: pb.PlanLanesResponse) -> LanePlan:
         """Read it from a message."""
         has_lanes = message.HasField("lane_set")
+        has_types = message.HasField("lanes_by_type")
         return cls(
             verdict=LaneVerdict(message.verdict),
             lane_set=LaneSet.from_message(message.lane_set) if has_lanes else None,
-            with_lanes=_with_lanes(message),
+            with_lanes=optional_performance(message, "with_lanes"),
             without_lanes=LanePerformance.from_message(message.without_lanes),
             sensitivities=tuple(map(LaneSensitivity.from_message, message.sensitivities)),
             cutoffs=tuple(map(CutoffFigures.from_message, message.cutoffs)),
@@ -282,42 +191,10 @@ class LanePlan:
             utilization=message.utilization,
             stream_count=message.stream_count,
             stream_job_count=message.stream_job_count,
-            slowdown_ratio=_ratio(message, "slowdown_ratio"),
-            sojourn_ratio=_ratio(message, "sojourn_ratio"),
+            slowdown_ratio=optional_ratio(message, "slowdown_ratio"),
+            sojourn_ratio=optional_ratio(message, "sojourn_ratio"),
             run_time_classes=tuple(map(RunTimeClass.from_message, message.run_time_classes)),
             messages=tuple(message.messages),
+            lanes_by_type=LanesByType.from_message(message.lanes_by_type) if has_types else None,
+            job_types=tuple(map(JobTypeFigures.from_message, message.job_types)),
         )
-
-
-def set_run_times(request: pb.PlanLanesRequest, run_times: RunTimes) -> None:
-    """Set how long jobs run, in whichever form it is known."""
-    if isinstance(run_times, RunTimeHistogram):
-        request.histogram.SetInParent()
-        for index, (upper_bound, count) in enumerate(run_times.job_counts.items()):
-            path, bucket = f"histogram.buckets[{index}]", request.histogram.buckets.add()
-            set_span(bucket, path, "upper_bound", upper_bound)
-            set_integer(bucket, path, "job_count", count)
-    elif isinstance(run_times, RunTimePercentiles):
-        request.percentiles.SetInParent()
-        for name in ("p50", "p90", "mean"):
-            set_span(request.percentiles, "percentiles", name, getattr(run_times, name))
-    else:
-        request.samples.SetInParent()
-        for index, run_time in enumerate(run_times):
-            path = f"samples.run_time_micros[{index}]"
-            micros = to_micros(path, run_time)
-            try:
-                request.samples.run_time_micros.append(micros)
-            except ValueError as error:  # more microseconds than 64 bits hold
-                allowed = "must be 1 us to 366 days"
-                raise refused(path, run_time, allowed, OUT_OF_RANGE) from error
-
-
-def _with_lanes(message: pb.PlanLanesResponse | pb.LaneSensitivity) -> LanePerformance | None:
-    known = message.HasField("with_lanes")
-    return LanePerformance.from_message(message.with_lanes) if known else None
-
-
-def _ratio(message: pb.PlanLanesResponse, name: str) -> RatioInterval | None:
-    known = message.HasField(name)
-    return RatioInterval.from_message(getattr(message, name)) if known else None

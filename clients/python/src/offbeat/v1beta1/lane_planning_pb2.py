@@ -15,7 +15,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from offbeat.v1 import lanes_pb2 as offbeat_dot_v1_dot_lanes__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#offbeat/v1beta1/lane_planning.proto\x12\x0foffbeat.v1beta1\x1a\x1egoogle/protobuf/duration.proto\x1a\x16offbeat/v1/lanes.proto\"\xc6\x03\n\x10PlanLanesRequest\x12\x32\n\x07samples\x18\x01 \x01(\x0b\x32\x1f.offbeat.v1beta1.RunTimeSamplesH\x00\x12\x36\n\thistogram\x18\x02 \x01(\x0b\x32!.offbeat.v1beta1.RunTimeHistogramH\x00\x12:\n\x0bpercentiles\x18\x03 \x01(\x0b\x32#.offbeat.v1beta1.RunTimePercentilesH\x00\x12\x14\n\x0c\x61rrival_rate\x18\x04 \x01(\x01\x12\x14\n\x0cworker_count\x18\x05 \x01(\x05\x12\x31\n\x0etolerated_wait\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x31\n\x0eslowdown_floor\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\non_timeout\x18\x08 \x01(\x0e\x32\x19.offbeat.v1.TimeoutAction\x12\x1b\n\x0emax_lane_count\x18\t \x01(\x05H\x01\x88\x01\x01\x12\x0c\n\x04seed\x18\n \x01(\x03\x42\x0b\n\trun_timesB\x11\n\x0f_max_lane_count\")\n\x0eRunTimeSamples\x12\x17\n\x0frun_time_micros\x18\x01 \x03(\x10\"C\n\x10RunTimeHistogram\x12/\n\x07\x62uckets\x18\x01 \x03(\x0b\x32\x1e.offbeat.v1beta1.RunTimeBucket\"R\n\rRunTimeBucket\x12.\n\x0bupper_bound\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x11\n\tjob_count\x18\x02 \x01(\x03\"\x8d\x01\n\x12RunTimePercentiles\x12&\n\x03p50\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12&\n\x03p90\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\'\n\x04mean\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xa6\x05\n\x11PlanLanesResponse\x12-\n\x07verdict\x18\x01 \x01(\x0e\x32\x1c.offbeat.v1beta1.LaneVerdict\x12%\n\x08lane_set\x18\x02 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12\x34\n\nwith_lanes\x18\x03 \x01(\x0b\x32 .offbeat.v1beta1.LanePerformance\x12\x37\n\rwithout_lanes\x18\x04 \x01(\x0b\x32 .offbeat.v1beta1.LanePerformance\x12\x37\n\rsensitivities\x18\x05 \x03(\x0b\x32 .offbeat.v1beta1.LaneSensitivity\x12/\n\x07\x63utoffs\x18\x06 \x03(\x0b\x32\x1e.offbeat.v1beta1.CutoffFigures\x12\x31\n\x0eslowdown_floor\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x30\n\rmean_run_time\x18\x08 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x13\n\x0butilization\x18\t \x01(\x01\x12\x14\n\x0cstream_count\x18\n \x01(\x05\x12\x18\n\x10stream_job_count\x18\x0b \x01(\x05\x12\x36\n\x0eslowdown_ratio\x18\x0c \x01(\x0b\x32\x1e.offbeat.v1beta1.RatioInterval\x12\x35\n\rsojourn_ratio\x18\r \x01(\x0b\x32\x1e.offbeat.v1beta1.RatioInterval\x12\x37\n\x10run_time_classes\x18\x0e \x03(\x0b\x32\x1d.offbeat.v1beta1.RunTimeClass\x12\x10\n\x08messages\x18\x0f \x03(\t\"<\n\rRatioInterval\x12\x10\n\x08\x65stimate\x18\x01 \x01(\x01\x12\x0b\n\x03low\x18\x02 \x01(\x01\x12\x0c\n\x04high\x18\x03 \x01(\x01\"(\n\x0b\x46igureRange\x12\x0b\n\x03low\x18\x01 \x01(\x01\x12\x0c\n\x04high\x18\x02 \x01(\x01\"`\n\rDurationRange\x12&\n\x03low\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\'\n\x04high\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xee\x02\n\x0cRunTimeClass\x12/\n\x0cmax_run_time\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x11\n\tjob_ratio\x18\x02 \x01(\x01\x12\x19\n\x0csample_count\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x37\n\x14mean_wait_with_lanes\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12:\n\x17mean_wait_without_lanes\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12:\n\x17mean_sojourn_with_lanes\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12=\n\x1amean_sojourn_without_lanes\x18\x07 \x01(\x0b\x32\x19.google.protobuf.DurationB\x0f\n\r_sample_count\"\x97\x03\n\x0fLanePerformance\x12\x15\n\rmean_slowdown\x18\x01 \x01(\x01\x12\x14\n\x0cp95_slowdown\x18\x02 \x01(\x01\x12,\n\tmean_wait\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12+\n\x08p95_wait\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0cmean_sojourn\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0bp95_sojourn\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cwasted_ratio\x18\x07 \x01(\x01\x12\x0e\n\x06stable\x18\x08 \x01(\x08\x12\x39\n\x13mean_slowdown_range\x18\t \x01(\x0b\x32\x1c.offbeat.v1beta1.FigureRange\x12:\n\x12mean_sojourn_range\x18\n \x01(\x0b\x32\x1e.offbeat.v1beta1.DurationRange\"\x96\x01\n\x0fLaneSensitivity\x12\x14\n\x0c\x61rrival_rate\x18\x01 \x01(\x01\x12\x34\n\nwith_lanes\x18\x02 \x01(\x0b\x32 .offbeat.v1beta1.LanePerformance\x12\x37\n\rwithout_lanes\x18\x03 \x01(\x0b\x32 .offbeat.v1beta1.LanePerformance\"\xea\x01\n\rCutoffFigures\x12)\n\x06\x63utoff\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1c\n\x14\x65xpress_worker_count\x18\x02 \x01(\x05\x12\x1a\n\rmean_slowdown\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12/\n\x0cmean_sojourn\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06stable\x18\x05 \x01(\x08\x12!\n\x19stable_with_more_arrivals\x18\x06 \x01(\x08\x42\x10\n\x0e_mean_slowdown*z\n\x0bLaneVerdict\x12\x1c\n\x18LANE_VERDICT_UNSPECIFIED\x10\x00\x12\x16\n\x12LANE_VERDICT_LANES\x10\x01\x12\x19\n\x15LANE_VERDICT_NO_LANES\x10\x02\x12\x1a\n\x16LANE_VERDICT_UNDECIDED\x10\x03\x32i\n\x13LanePlanningService\x12R\n\tPlanLanes\x12!.offbeat.v1beta1.PlanLanesRequest\x1a\".offbeat.v1beta1.PlanLanesResponseB}\n\x0foffbeat.v1beta1B\x11LanePlanningProtoP\x01Z\x1eoffbeat/v1beta1;offbeatv1beta1\xaa\x02\x0fOffbeat.V1beta1\xca\x02\x0fOffbeat\\V1beta1\xea\x02\x10Offbeat::V1beta1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#offbeat/v1beta1/lane_planning.proto\x12\x0foffbeat.v1beta1\x1a\x1egoogle/protobuf/duration.proto\x1a\x16offbeat/v1/lanes.proto\"\x88\x04\n\x10PlanLanesRequest\x12\x32\n\x07samples\x18\x01 \x01(\x0b\x32\x1f.offbeat.v1beta1.RunTimeSamplesH\x00\x12\x36\n\thistogram\x18\x02 \x01(\x0b\x32!.offbeat.v1beta1.RunTimeHistogramH\x00\x12:\n\x0bpercentiles\x18\x03 \x01(\x0b\x32#.offbeat.v1beta1.RunTimePercentilesH\x00\x12@\n\x0fsamples_by_type\x18\x0b \x01(\x0b\x32%.offbeat.v1beta1.RunTimeSamplesByTypeH\x00\x12\x14\n\x0c\x61rrival_rate\x18\x04 \x01(\x01\x12\x14\n\x0cworker_count\x18\x05 \x01(\x05\x12\x31\n\x0etolerated_wait\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x31\n\x0eslowdown_floor\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\non_timeout\x18\x08 \x01(\x0e\x32\x19.offbeat.v1.TimeoutAction\x12\x1b\n\x0emax_lane_count\x18\t \x01(\x05H\x01\x88\x01\x01\x12\x0c\n\x04seed\x18\n \x01(\x03\x42\x0b\n\trun_timesB\x11\n\x0f_max_lane_count\")\n\x0eRunTimeSamples\x12\x17\n\x0frun_time_micros\x18\x01 \x03(\x10\"F\n\x14RunTimeSamplesByType\x12.\n\x05types\x18\x01 \x03(\x0b\x32\x1f.offbeat.v1beta1.JobTypeSamples\"7\n\x0eJobTypeSamples\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x17\n\x0frun_time_micros\x18\x02 \x03(\x10\"C\n\x10RunTimeHistogram\x12/\n\x07\x62uckets\x18\x01 \x03(\x0b\x32\x1e.offbeat.v1beta1.RunTimeBucket\"R\n\rRunTimeBucket\x12.\n\x0bupper_bound\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x11\n\tjob_count\x18\x02 \x01(\x03\"\x8d\x01\n\x12RunTimePercentiles\x12&\n\x03p50\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12&\n\x03p90\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\'\n\x04mean\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"\x8f\x06\n\x11PlanLanesResponse\x12-\n\x07verdict\x18\x01 \x01(\x0e\x32\x1c.offbeat.v1beta1.LaneVerdict\x12%\n\x08lane_set\x18\x02 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12\x34\n\nwith_lanes\x18\x03 \x01(\x0b\x32 .offbeat.v1beta1.LanePerformance\x12\x37\n\rwithout_lanes\x18\x04 \x01(\x0b\x32 .offbeat.v1beta1.LanePerformance\x12\x37\n\rsensitivities\x18\x05 \x03(\x0b\x32 .offbeat.v1beta1.LaneSensitivity\x12/\n\x07\x63utoffs\x18\x06 \x03(\x0b\x32\x1e.offbeat.v1beta1.CutoffFigures\x12\x31\n\x0eslowdown_floor\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x30\n\rmean_run_time\x18\x08 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x13\n\x0butilization\x18\t \x01(\x01\x12\x14\n\x0cstream_count\x18\n \x01(\x05\x12\x18\n\x10stream_job_count\x18\x0b \x01(\x05\x12\x36\n\x0eslowdown_ratio\x18\x0c \x01(\x0b\x32\x1e.offbeat.v1beta1.RatioInterval\x12\x35\n\rsojourn_ratio\x18\r \x01(\x0b\x32\x1e.offbeat.v1beta1.RatioInterval\x12\x37\n\x10run_time_classes\x18\x0e \x03(\x0b\x32\x1d.offbeat.v1beta1.RunTimeClass\x12\x10\n\x08messages\x18\x0f \x03(\t\x12\x33\n\rlanes_by_type\x18\x10 \x01(\x0b\x32\x1c.offbeat.v1beta1.LanesByType\x12\x32\n\tjob_types\x18\x11 \x03(\x0b\x32\x1f.offbeat.v1beta1.JobTypeFigures\"\xaf\x03\n\x0bLanesByType\x12\x17\n\x0fslow_type_names\x18\x01 \x03(\t\x12\x1c\n\x14\x65xpress_worker_count\x18\x02 \x01(\x05\x12\x19\n\x11slow_worker_count\x18\x03 \x01(\x05\x12\x35\n\x0bperformance\x18\x04 \x01(\x0b\x32 .offbeat.v1beta1.LanePerformance\x12!\n\x19stable_with_more_arrivals\x18\x05 \x01(\x08\x12\x36\n\x0eslowdown_ratio\x18\x06 \x01(\x0b\x32\x1e.offbeat.v1beta1.RatioInterval\x12\x35\n\rsojourn_ratio\x18\x07 \x01(\x0b\x32\x1e.offbeat.v1beta1.RatioInterval\x12\x42\n\x1aslowdown_ratio_to_timeouts\x18\x08 \x01(\x0b\x32\x1e.offbeat.v1beta1.RatioInterval\x12\x41\n\x19sojourn_ratio_to_timeouts\x18\t \x01(\x0b\x32\x1e.offbeat.v1beta1.RatioInterval\"\x82\x04\n\x0eJobTypeFigures\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x14\n\x0csample_count\x18\x02 \x01(\x05\x12\x11\n\tjob_ratio\x18\x03 \x01(\x01\x12\x12\n\nwork_ratio\x18\x04 \x01(\x01\x12\x30\n\rmean_run_time\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0cp50_run_time\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0cp99_run_time\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0cmax_run_time\x18\x08 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1a\n\rtimeout_ratio\x18\t \x01(\x01H\x00\x88\x01\x01\x12:\n\x17mean_sojourn_with_lanes\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x37\n\x14mean_sojourn_by_type\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12=\n\x1amean_sojourn_without_lanes\x18\x0c \x01(\x0b\x32\x19.google.protobuf.DurationB\x10\n\x0e_timeout_ratio\"<\n\rRatioInterval\x12\x10\n\x08\x65stimate\x18\x01 \x01(\x01\x12\x0b\n\x03low\x18\x02 \x01(\x01\x12\x0c\n\x04high\x18\x03 \x01(\x01\"(\n\x0b\x46igureRange\x12\x0b\n\x03low\x18\x01 \x01(\x01\x12\x0c\n\x04high\x18\x02 \x01(\x01\"`\n\rDurationRange\x12&\n\x03low\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\'\n\x04high\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xee\x02\n\x0cRunTimeClass\x12/\n\x0cmax_run_time\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x11\n\tjob_ratio\x18\x02 \x01(\x01\x12\x19\n\x0csample_count\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x37\n\x14mean_wait_with_lanes\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12:\n\x17mean_wait_without_lanes\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12:\n\x17mean_sojourn_with_lanes\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12=\n\x1amean_sojourn_without_lanes\x18\x07 \x01(\x0b\x32\x19.google.protobuf.DurationB\x0f\n\r_sample_count\"\x97\x03\n\x0fLanePerformance\x12\x15\n\rmean_slowdown\x18\x01 \x01(\x01\x12\x14\n\x0cp95_slowdown\x18\x02 \x01(\x01\x12,\n\tmean_wait\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12+\n\x08p95_wait\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0cmean_sojourn\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0bp95_sojourn\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cwasted_ratio\x18\x07 \x01(\x01\x12\x0e\n\x06stable\x18\x08 \x01(\x08\x12\x39\n\x13mean_slowdown_range\x18\t \x01(\x0b\x32\x1c.offbeat.v1beta1.FigureRange\x12:\n\x12mean_sojourn_range\x18\n \x01(\x0b\x32\x1e.offbeat.v1beta1.DurationRange\"\xc9\x01\n\x0fLaneSensitivity\x12\x14\n\x0c\x61rrival_rate\x18\x01 \x01(\x01\x12\x34\n\nwith_lanes\x18\x02 \x01(\x0b\x32 .offbeat.v1beta1.LanePerformance\x12\x37\n\rwithout_lanes\x18\x03 \x01(\x0b\x32 .offbeat.v1beta1.LanePerformance\x12\x31\n\x07\x62y_type\x18\x04 \x01(\x0b\x32 .offbeat.v1beta1.LanePerformance\"\xa5\x02\n\rCutoffFigures\x12)\n\x06\x63utoff\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1c\n\x14\x65xpress_worker_count\x18\x02 \x01(\x05\x12\x1a\n\rmean_slowdown\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12/\n\x0cmean_sojourn\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06stable\x18\x05 \x01(\x08\x12!\n\x19stable_with_more_arrivals\x18\x06 \x01(\x08\x12\x39\n\x13mean_slowdown_range\x18\x07 \x01(\x0b\x32\x1c.offbeat.v1beta1.FigureRangeB\x10\n\x0e_mean_slowdown*\x9a\x01\n\x0bLaneVerdict\x12\x1c\n\x18LANE_VERDICT_UNSPECIFIED\x10\x00\x12\x16\n\x12LANE_VERDICT_LANES\x10\x01\x12\x19\n\x15LANE_VERDICT_NO_LANES\x10\x02\x12\x1a\n\x16LANE_VERDICT_UNDECIDED\x10\x03\x12\x1e\n\x1aLANE_VERDICT_LANES_BY_TYPE\x10\x04\x32i\n\x13LanePlanningService\x12R\n\tPlanLanes\x12!.offbeat.v1beta1.PlanLanesRequest\x1a\".offbeat.v1beta1.PlanLanesResponseB}\n\x0foffbeat.v1beta1B\x11LanePlanningProtoP\x01Z\x1eoffbeat/v1beta1;offbeatv1beta1\xaa\x02\x0fOffbeat.V1beta1\xca\x02\x0fOffbeat\\V1beta1\xea\x02\x10Offbeat::V1beta1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1beta1.lane_planning_pb2', globals())
@@ -23,34 +23,42 @@ if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
   DESCRIPTOR._serialized_options = b'\n\017offbeat.v1beta1B\021LanePlanningProtoP\001Z\036offbeat/v1beta1;offbeatv1beta1\252\002\017Offbeat.V1beta1\312\002\017Offbeat\\V1beta1\352\002\020Offbeat::V1beta1'
-  _LANEVERDICT._serialized_start=2961
-  _LANEVERDICT._serialized_end=3083
+  _LANEVERDICT._serialized_start=4323
+  _LANEVERDICT._serialized_end=4477
   _PLANLANESREQUEST._serialized_start=113
-  _PLANLANESREQUEST._serialized_end=567
-  _RUNTIMESAMPLES._serialized_start=569
-  _RUNTIMESAMPLES._serialized_end=610
-  _RUNTIMEHISTOGRAM._serialized_start=612
-  _RUNTIMEHISTOGRAM._serialized_end=679
-  _RUNTIMEBUCKET._serialized_start=681
-  _RUNTIMEBUCKET._serialized_end=763
-  _RUNTIMEPERCENTILES._serialized_start=766
-  _RUNTIMEPERCENTILES._serialized_end=907
-  _PLANLANESRESPONSE._serialized_start=910
-  _PLANLANESRESPONSE._serialized_end=1588
-  _RATIOINTERVAL._serialized_start=1590
-  _RATIOINTERVAL._serialized_end=1650
-  _FIGURERANGE._serialized_start=1652
-  _FIGURERANGE._serialized_end=1692
-  _DURATIONRANGE._serialized_start=1694
-  _DURATIONRANGE._serialized_end=1790
-  _RUNTIMECLASS._serialized_start=1793
-  _RUNTIMECLASS._serialized_end=2159
-  _LANEPERFORMANCE._serialized_start=2162
-  _LANEPERFORMANCE._serialized_end=2569
-  _LANESENSITIVITY._serialized_start=2572
-  _LANESENSITIVITY._serialized_end=2722
-  _CUTOFFFIGURES._serialized_start=2725
-  _CUTOFFFIGURES._serialized_end=2959
-  _LANEPLANNINGSERVICE._serialized_start=3085
-  _LANEPLANNINGSERVICE._serialized_end=3190
+  _PLANLANESREQUEST._serialized_end=633
+  _RUNTIMESAMPLES._serialized_start=635
+  _RUNTIMESAMPLES._serialized_end=676
+  _RUNTIMESAMPLESBYTYPE._serialized_start=678
+  _RUNTIMESAMPLESBYTYPE._serialized_end=748
+  _JOBTYPESAMPLES._serialized_start=750
+  _JOBTYPESAMPLES._serialized_end=805
+  _RUNTIMEHISTOGRAM._serialized_start=807
+  _RUNTIMEHISTOGRAM._serialized_end=874
+  _RUNTIMEBUCKET._serialized_start=876
+  _RUNTIMEBUCKET._serialized_end=958
+  _RUNTIMEPERCENTILES._serialized_start=961
+  _RUNTIMEPERCENTILES._serialized_end=1102
+  _PLANLANESRESPONSE._serialized_start=1105
+  _PLANLANESRESPONSE._serialized_end=1888
+  _LANESBYTYPE._serialized_start=1891
+  _LANESBYTYPE._serialized_end=2322
+  _JOBTYPEFIGURES._serialized_start=2325
+  _JOBTYPEFIGURES._serialized_end=2839
+  _RATIOINTERVAL._serialized_start=2841
+  _RATIOINTERVAL._serialized_end=2901
+  _FIGURERANGE._serialized_start=2903
+  _FIGURERANGE._serialized_end=2943
+  _DURATIONRANGE._serialized_start=2945
+  _DURATIONRANGE._serialized_end=3041
+  _RUNTIMECLASS._serialized_start=3044
+  _RUNTIMECLASS._serialized_end=3410
+  _LANEPERFORMANCE._serialized_start=3413
+  _LANEPERFORMANCE._serialized_end=3820
+  _LANESENSITIVITY._serialized_start=3823
+  _LANESENSITIVITY._serialized_end=4024
+  _CUTOFFFIGURES._serialized_start=4027
+  _CUTOFFFIGURES._serialized_end=4320
+  _LANEPLANNINGSERVICE._serialized_start=4479
+  _LANEPLANNINGSERVICE._serialized_end=4584
 # @@protoc_insertion_point(module_scope)

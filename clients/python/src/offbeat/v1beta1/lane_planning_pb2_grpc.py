@@ -18,6 +18,10 @@ class LanePlanningServiceStub(object):
     sojourn   time from arrival to end.
     cutoff    attempt timeout of the express lane of two.
     stable    the workers keep up with the arrivals.
+    by type   two lanes without timeouts. Jobs of the types with the longest mean run times go to
+    the slow lane, all others to the express lane. Workers of the slow lane take jobs of
+    its types first, and others if there are none; workers of the express lane take no
+    jobs of the slow types.
 
     Beta: its fields and figures may change in ways that break callers.
     """
@@ -48,6 +52,10 @@ class LanePlanningServiceServicer(object):
     sojourn   time from arrival to end.
     cutoff    attempt timeout of the express lane of two.
     stable    the workers keep up with the arrivals.
+    by type   two lanes without timeouts. Jobs of the types with the longest mean run times go to
+    the slow lane, all others to the express lane. Workers of the slow lane take jobs of
+    its types first, and others if there are none; workers of the express lane take no
+    jobs of the slow types.
 
     Beta: its fields and figures may change in ways that break callers.
     """
@@ -87,6 +95,10 @@ class LanePlanningService(object):
     sojourn   time from arrival to end.
     cutoff    attempt timeout of the express lane of two.
     stable    the workers keep up with the arrivals.
+    by type   two lanes without timeouts. Jobs of the types with the longest mean run times go to
+    the slow lane, all others to the express lane. Workers of the slow lane take jobs of
+    its types first, and others if there are none; workers of the express lane take no
+    jobs of the slow types.
 
     Beta: its fields and figures may change in ways that break callers.
     """

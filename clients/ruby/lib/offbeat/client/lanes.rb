@@ -51,8 +51,8 @@ module Offbeat
 
     # Plans lanes, or says that there should be none: a {LanePlan}. Beta: it may change in ways that break callers.
     #
-    # @param run_times how long jobs run, each on a worker of its own: an Enumerable of seconds, a
-    #   {RunTimeHistogram} or {RunTimePercentiles}
+    # @param run_times how long jobs run, each on a worker of its own: an Enumerable of seconds, a Hash of types of job to
+    #   these (then lanes by type are compared, too), a {RunTimeHistogram} or {RunTimePercentiles}
     # @param arrival_rate jobs that arrive, per second
     # @param worker_count workers in all
     # @param tolerated_wait how long people accept to wait until their job starts, in seconds: no express
@@ -91,12 +91,28 @@ module Offbeat
       case run_times
       when RunTimeHistogram then { histogram: run_times.to_message }
       when RunTimePercentiles then { percentiles: run_times.to_message }
+      when Hash then { samples_by_type: samples_by_type(run_times) }
       else
         samples = V1beta1::RunTimeSamples.new
-        Fields.each_indexed(run_times, "samples.run_time_micros") do |span, place|
-          samples.run_time_micros << Times.to_micros(place, span)
-        end
+        add_samples(samples, run_times, "samples")
         { samples: samples }
+      end
+    end
+
+    def samples_by_type(types)
+      samples = V1beta1::RunTimeSamplesByType.new
+      Fields.each_indexed(types.sort_by { |name, _| name.to_s }, "samples_by_type.types") do |(name, run_times), place|
+        type = V1beta1::JobTypeSamples.new
+        Offbeat.set_field(type, "name", name.is_a?(Symbol) ? name.to_s : name, "#{place}.name")
+        add_samples(type, run_times, place)
+        samples.types << type
+      end
+      samples
+    end
+
+    def add_samples(message, run_times, path)
+      Fields.each_indexed(run_times, "#{path}.run_time_micros") do |span, place|
+        message.run_time_micros << Times.to_micros(place, span)
       end
     end
   end
