@@ -41,7 +41,7 @@ final class Questions
         if ($type === null && is_int($ids[0])) {
             $packed = pack('P*', ...array_filter($ids, is_int(...)));
             yield 'packed' => static fn (Client $client): mixed
-                => (array) $client->assignPacked($schedule, integers: $packed, fromTime: $from, kind: $kind, columns: $columns);
+                => (array) $client->assignPacked($schedule, integers: $packed, fromTime: $from, kind: $kind, columns: $columns, returnErrors: true);
         }
         yield from DueQuestions::due($schedule, $ids, $type, $from, $kind);
         if (count($schedule->kinds) > 1) {

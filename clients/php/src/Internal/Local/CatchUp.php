@@ -63,7 +63,8 @@ final class CatchUp
         $leads = $this->schedule->kinds->leads;
         $lead = $leads[$this->kind];
         foreach ($others as $kind => $offset) {
-            $next = $this->runs->millis($offset, $this->runs->cycleFrom($offset, $start));
+            // After the year 9999 there are no runs.
+            $next = $this->runs->millis($offset, $this->runs->cycleFrom($offset, min($start, Moment::END_MILLIS)));
             // The one before may start late by the tolerance, and so behind this one.
             $isNear = ($next < Moment::END_MILLIS && $next - $start < $lead)
                 || $start - ($next - $this->schedule->periodMillis) < max($leads[$kind], $lead);
