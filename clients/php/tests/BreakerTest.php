@@ -33,7 +33,7 @@ final class BreakerTest extends OffbeatTestCase
             self::assertLessThan(0.5, $took);
             $seconds[$class][] = $took;
         }
-        // Each of the five had its time; all others failed at once, but for those that looked again.
+        // Each of the five had its time; all others failed at once, except those that were let through again.
         self::assertGreaterThan(290, count($seconds[CircuitOpen::class]));
         sort($seconds[CircuitOpen::class]);
         self::assertLessThan(0.02, $seconds[CircuitOpen::class][145]); // half of them: the machine has other work
@@ -121,7 +121,7 @@ final class BreakerTest extends OffbeatTestCase
         self::assertSame(2, $calls);
     }
 
-    /** Those that were under way when it opened say nothing new. */
+    /** Those that were in flight when it opened say nothing new. */
     public function testCallsThatFailTogetherOpenItOnce(): void
     {
         [$depth, $breaking] = [0, null];

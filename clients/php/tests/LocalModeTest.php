@@ -122,7 +122,7 @@ final class LocalModeTest extends OffbeatTestCase
         }
         self::assertSame('a', $local->routeJob($lanes)->laneName);
         self::assertInstanceOf(OffbeatException::class, new NeedsSidecar('why'));
-        // What is wrong is refused, whoever would decide it.
+        // A wrong schedule is refused in any mode.
         self::assertSame('schedule.spec.slot_count', self::thrown(InvalidArgument::class, static fn () => $local->localRefusal(new Schedule(period: 60, slotCount: 7)))->field);
     }
 
@@ -180,7 +180,7 @@ final class LocalModeTest extends OffbeatTestCase
     }
 
     /** Pages of the client alone and of a sidecar are those of one answer. */
-    public function testPagesGoOnWhoeverDecides(): void
+    public function testPagesOfLocalAndRemoteAnswersAreEqual(): void
     {
         $twister = new Schedule(period: 4, slotCount: 2, placement: Placement::Twister, profile: TwisterProfile::Php);
         $ids = range(1, 60_000);

@@ -16,7 +16,7 @@ use Offbeat\Schedule;
 use Offbeat\ScheduleReference;
 
 /**
- * What the client knows without a sidecar, whatever its mode.
+ * What the client knows without a sidecar, in any mode.
  *
  * @internal
  */

@@ -144,7 +144,7 @@ final class SqlKey
         return $isText ? "RTRIM($column)" : $column;
     }
 
-    /** The bytes are those of UTF-8, whatever the character set of column, table and connection is. */
+    /** The bytes are those of UTF-8, with any character set of column, table and connection. */
     private static function utf8(string $text): string
     {
         return "CONVERT($text USING utf8mb4)";

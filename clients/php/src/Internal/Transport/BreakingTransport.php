@@ -103,7 +103,7 @@ final class BreakingTransport implements Transport
     private function failed(State $state, bool $isProbe): ?State
     {
         if ($state->openFor > 0.0 && !$isProbe) {
-            return null; // it was under way when the others opened it
+            return null; // it was in flight when the others opened it
         }
         $failures = $state->failures + 1;
         if ($failures < $this->breaker->failureCount) {
