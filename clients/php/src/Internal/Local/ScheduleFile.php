@@ -22,7 +22,7 @@ final class ScheduleFile
     private const MAX_BYTES = 16 << 20;
     private const MAX_SCHEDULES = 1_000;
     private const SHOWN = 8;
-    private const LOOK_SECONDS = 1.0;
+    private const CHECK_SECONDS = 1.0;
 
     /** @var ?array<string, array<string, mixed>> by name and version */
     private ?array $listed = null;
@@ -30,7 +30,7 @@ final class ScheduleFile
     private array $checked = [];
     /** @var array<string, string> fingerprints of all that there ever were */
     private array $meanings = [];
-    private float $lookedAt = -INF;
+    private float $checkedAt = -INF;
     /** Modification time and size. */
     private string $stamp = '';
 
@@ -43,7 +43,7 @@ final class ScheduleFile
      */
     public function get(string $name, int $version): CheckedSchedule
     {
-        $this->look();
+        $this->refresh();
         $key = "$name/$version";
         if (isset($this->checked[$key])) {
             return $this->checked[$key];
@@ -71,18 +71,18 @@ final class ScheduleFile
     /** Whether there is such a schedule. */
     public function has(string $name, int $version): bool
     {
-        $this->look();
+        $this->refresh();
 
         return isset($this->listed["$name/$version"]);
     }
 
-    /** Reads the file if it has changed; at most once a second it is looked whether it has. */
-    private function look(): void
+    /** Reads the file if it has changed; whether it has is checked at most once a second. */
+    private function refresh(): void
     {
-        if (Clock::now() - $this->lookedAt < self::LOOK_SECONDS) {
+        if (Clock::now() - $this->checkedAt < self::CHECK_SECONDS) {
             return;
         }
-        $this->lookedAt = Clock::now();
+        $this->checkedAt = Clock::now();
         clearstatcache(true, $this->path);
         $stat = @stat($this->path);
         $stamp = $stat === false ? 'none' : "$stat[mtime] $stat[size] $stat[ino]";
@@ -93,7 +93,7 @@ final class ScheduleFile
             $listed = $this->read();
         } catch (InvalidArgument $refused) {
             if ($this->listed === null) {
-                $this->lookedAt = -INF;
+                $this->checkedAt = -INF;
                 throw $refused;
             }
             $this->stamp = $stamp;
