@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from .errors import refused
 from .ids import IdEncoder, IdType, IdValue, checked_text
+from .local.checks import check_salt
 from .local.ids import read_id
 from .local.limits import SLOT_COUNT, Limit, in_range
 from .local.placement import HASH, Grid
 from .local.rejections import Rejection
-from .local.schedules import check_salt
 
 _SHARD_COUNT = Limit(SLOT_COUNT.minimum, SLOT_COUNT.maximum, "shards")
 

@@ -15,9 +15,10 @@ from google.protobuf import json_format
 from .._forks import ForkLock
 from ..errors import InvalidArgument, NeedsSidecar, refused
 from ..v1 import slots_pb2 as pb
+from .checks import check_reference
 from .limits import NAMED_SCHEDULES, REMEMBERED_SCHEDULES
 from .rejections import UNKNOWN_SCHEDULE, Rejection
-from .schedules import LocalSchedule, check_reference, check_spec
+from .schedules import LocalSchedule, check_spec
 
 _log = logging.getLogger("offbeat")
 

@@ -9,8 +9,9 @@ from ..errors import NeedsSidecar
 from ..times import to_timestamp
 from ..v1.id_pb2 import IdBatch
 from .catalog import Catalog
+from .checks import check_reference
 from .rejections import Rejection, missing
-from .schedules import LocalSchedule, check_reference, check_spec
+from .schedules import LocalSchedule, check_spec
 from .times import read_moment
 
 

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from ..errors import NeedsSidecar
 from ..v1 import schedule_pb2 as pb
+from .checks import (
+    PLACEMENTS,
+    PROFILES,
+    check_anchor,
+    check_period,
+    check_placement,
+    check_resolution,
+    check_slot_count,
+)
 from .ids import PlainId, check_part
 from .kinds import Kinds, check_kinds, goes_with_kinds
 from .limits import (
     KIND_NAME,
-    PERIOD,
-    RESOLUTION,
-    SALT,
-    SCHEDULE_NAME,
-    SCHEDULE_VERSION,
-    SLOT_COUNT,
 )
-from .placement import FRACTION, HASH, TWISTER, Grid
+from .placement import HASH, TWISTER, Grid
 from .rejections import (
-    CONTRADICTORY,
-    FIELD_MISSING,
-    OUT_OF_RANGE,
-    SLOT_COUNT_DOES_NOT_DIVIDE,
-    Rejection,
     missing,
-    quoted,
     unknown_enum_value,
 )
 from .times import (
@@ -42,10 +38,7 @@ from .times import (
     timestamp,
 )
 
-_PLACEMENTS = (HASH, HASH, TWISTER, FRACTION)
-_PROFILES = ("", "RUBY", "RUBY_3_0_TO_3_1", "PYTHON", "PHP")
 _PYTHON = 3
-_DEFAULT_BUCKET_COUNT, _WIDE_BUCKET_COUNT = 256, 65_536
 
 #: Fields that need a sidecar, and why. (A weight without a quantum is refused.)
 _REASONS = {
@@ -144,16 +137,6 @@ def needs_sidecar(spec: pb.ScheduleSpec) -> str | None:
     return _REASONS["weight_quantum"] if spec.HasField("weight_quantum") else None
 
 
-def check_reference(name: str, version: int) -> None:
-    """Refuse a name or a version that cannot be."""
-    check_part("name", name, SCHEDULE_NAME)
-    if version == 0:
-        allowed = f"must be {SCHEDULE_VERSION}; the newest is not the default"
-        raise Rejection(FIELD_MISSING, "version", version, allowed)
-    if not SCHEDULE_VERSION.allows(version):
-        raise Rejection(OUT_OF_RANGE, "version", version, f"must be {SCHEDULE_VERSION}")
-
-
 @lru_cache(maxsize=_KEPT_SCHEDULES)
 def _checked(data: bytes) -> LocalSchedule:
     spec = pb.ScheduleSpec.FromString(data)
@@ -170,9 +153,9 @@ def _check(spec: pb.ScheduleSpec) -> LocalSchedule:
     period = read_span("period", spec.period)
     resolution = read_span("resolution", spec.resolution) if spec.HasField("resolution") else SECOND
     anchor = read_moment("anchor_time", spec.anchor_time) if spec.HasField("anchor_time") else 0
-    if not 0 <= spec.placement < len(_PLACEMENTS):
+    if not 0 <= spec.placement < len(PLACEMENTS):
         raise unknown_enum_value("placement", spec.placement, "0 to 3, a value of Placement")
-    if not 0 <= spec.profile < len(_PROFILES):
+    if not 0 <= spec.profile < len(PROFILES):
         raise unknown_enum_value("profile", spec.profile, "0 to 4, a value of TwisterProfile")
     run_times = [
         read_span(f"kinds[{index}].run_time", kind.run_time) if kind.HasField("run_time") else None
@@ -184,11 +167,11 @@ def _check(spec: pb.ScheduleSpec) -> LocalSchedule:
     has_span = spec.HasField("catch_up_span")
     catch_up_span = read_span("catch_up_span", spec.catch_up_span) if has_span else None
 
-    tick_millis = _check_resolution(resolution)
-    period_ticks = _check_period(period, tick_millis)
-    anchor_millis = _check_anchor(anchor, tick_millis)
-    placement, bucket_count = _check_placement(spec)
-    slot_count = _check_slot_count(spec, period_ticks, tick_millis, bucket_count)
+    tick_millis = check_resolution(resolution)
+    period_ticks = check_period(period, tick_millis)
+    anchor_millis = check_anchor(anchor, tick_millis)
+    placement, bucket_count = check_placement(spec)
+    slot_count = check_slot_count(spec, period_ticks, tick_millis, bucket_count)
     grid = Grid(placement, slot_count, period_ticks // slot_count, spec.salt.encode(), bucket_count)
     if spec.kinds:
         kinds = check_kinds(spec, run_times, catch_up_span, grid, tick_millis)
@@ -198,7 +181,7 @@ def _check(spec: pb.ScheduleSpec) -> LocalSchedule:
     profile = spec.profile or pb.TWISTER_PROFILE_RUBY if placement == TWISTER else 0
     if placement == TWISTER and profile != _PYTHON:
         raise NeedsSidecar(
-            f"the twister of {_PROFILES[profile]} needs a sidecar: Python draws as PYTHON alone"
+            f"the twister of {PROFILES[profile]} needs a sidecar: Python draws as PYTHON alone"
         )
     text = _canonical_text(spec, grid, period, resolution, anchor, profile, kinds)
     fingerprint = hashlib.sha256(text.encode()).hexdigest()
@@ -214,123 +197,6 @@ def _check(spec: pb.ScheduleSpec) -> LocalSchedule:
         spec=resolved,
         run_key_root=fingerprint,
     )
-
-
-def _check_resolution(resolution: int) -> int:
-    millis, rest = divmod(resolution, MILLISECOND)
-    if rest or millis <= 0 or 1_000 % millis:
-        allowed = f"must be {RESOLUTION}, and divide one second (1000, 500, 250, … 1 ms)"
-        raise Rejection(OUT_OF_RANGE, "resolution", span_text(resolution), allowed)
-    return millis
-
-
-def _check_period(period: int, tick_millis: int) -> int:
-    millis, rest = divmod(period, MILLISECOND)
-    if rest or not PERIOD.allows(millis) or millis % tick_millis:
-        tick = span_text(tick_millis * MILLISECOND)
-        most = PERIOD.maximum // 1_000
-        allowed = f"must be {tick} to {most}s (3660 days), a whole number of ticks of {tick}"
-        raise Rejection(OUT_OF_RANGE, "period", span_text(period), allowed)
-    return millis // tick_millis
-
-
-def _check_anchor(anchor: int, tick_millis: int) -> int:
-    tick = tick_millis * MILLISECOND
-    if anchor % tick:
-        allowed = f"must be a whole number of ticks of {span_text(tick)} since the Unix epoch"
-        raise Rejection(OUT_OF_RANGE, "anchor_time", moment_text(anchor), allowed)
-    return anchor // MILLISECOND
-
-
-def _check_placement(spec: pb.ScheduleSpec) -> tuple[str, int]:
-    """Return the placement, and the bucket count of TWISTER."""
-    placement = _PLACEMENTS[spec.placement]
-
-    def contradiction(field: str, value: object, owner: str) -> Rejection:
-        allowed = f"must not be set with placement {placement}: only {owner} reads it"
-        return Rejection(CONTRADICTORY, field, value, allowed)
-
-    if placement != HASH and spec.salt:
-        raise contradiction("salt", quoted(spec.salt), HASH)
-    if placement != TWISTER:
-        if spec.HasField("bucket_count"):
-            raise contradiction("bucket_count", spec.bucket_count, TWISTER)
-        if spec.profile:
-            raise contradiction("profile", _PROFILES[spec.profile], TWISTER)
-        check_salt(spec.salt)
-        return placement, 0
-    count = spec.bucket_count if spec.HasField("bucket_count") else _DEFAULT_BUCKET_COUNT
-    if count not in (_DEFAULT_BUCKET_COUNT, _WIDE_BUCKET_COUNT):
-        allowed = "must be 256 or 65536 buckets (the last byte of an ID, or its last two)"
-        raise Rejection(OUT_OF_RANGE, "bucket_count", count, allowed)
-    return placement, count
-
-
-def check_salt(salt: str) -> None:
-    """Refuse a salt that is too long."""
-    size = len(salt.encode())
-    if size > SALT.maximum:
-        raise Rejection(OUT_OF_RANGE, "salt", f"a salt of {size} bytes", f"must be {SALT}")
-
-
-def _check_slot_count(
-    spec: pb.ScheduleSpec, period_ticks: int, tick_millis: int, bucket_count: int
-) -> int:
-    """Return the slot count; ``bucket_count`` is 0 except of TWISTER."""
-    if not spec.HasField("slot_count"):
-        return _default_slot_count(period_ticks * tick_millis)
-    count = spec.slot_count
-    if not SLOT_COUNT.allows(count):
-        raise Rejection(OUT_OF_RANGE, "slot_count", count, f"must be {SLOT_COUNT}")
-    if bucket_count and count > bucket_count:
-        allowed = (
-            f"must be 1 to {bucket_count} slots with {bucket_count} buckets: beyond, slots stay "
-            "empty (bucket_count 65536, or placement HASH, take more)"
-        )
-        raise Rejection(OUT_OF_RANGE, "slot_count", count, allowed)
-    if period_ticks % count:
-        tick = span_text(tick_millis * MILLISECOND)
-        nearest = _nearest_divisors(period_ticks, count)
-        allowed = f"must divide the period of {period_ticks} ticks of {tick} ({nearest})"
-        raise Rejection(SLOT_COUNT_DOES_NOT_DIVIDE, "slot_count", count, allowed)
-    return count
-
-
-def _default_slot_count(period_millis: int) -> int:
-    seconds, rest = divmod(period_millis, 1_000)
-    if rest:
-        period = span_text(period_millis * MILLISECOND)
-        allowed = (
-            f"the period {period} is no whole number of seconds, so the slot count must be given"
-        )
-        raise Rejection(FIELD_MISSING, "slot_count", "nothing", allowed)
-    return math.gcd(seconds, _DEFAULT_BUCKET_COUNT)
-
-
-def _nearest_divisors(period: int, count: int) -> str:
-    """Return the divisors next to a count that is none, in words.
-
-    A divisor is found near the count, or by how many times it goes into the period.
-    """
-    steps, times = 1_024, period // count
-
-    def found(numbers: range) -> int | None:
-        return next((number for number in numbers if period % number == 0), None)
-
-    below = found(range(count - 1, max(count - steps, 1) - 1, -1))
-    if below is None:
-        more = found(range(times + 1, times + steps + 1))
-        below = None if more is None else period // more
-    above = found(range(count + 1, count + steps + 1))
-    if above is None:
-        fewer = found(range(times, max(times - steps, 1) - 1, -1))
-        above = None if fewer is None else period // fewer
-    if above is not None and above > SLOT_COUNT.maximum:
-        above = None
-    if below is not None and above is not None:
-        return f"nearest: {below} and {above} slots"
-    only = below if above is None else above
-    return "nearest: none within 1024 steps" if only is None else f"nearest: {only} slots"
 
 
 def _canonical_text(
@@ -358,7 +224,7 @@ def _canonical_text(
         lines.append(f"catch_up_span={span_text(kinds.turns.span)}")
     lines.append(f"placement={grid.placement}")
     if grid.placement == TWISTER:
-        lines += [f"bucket_count={grid.bucket_count}", f"profile={_PROFILES[profile]}"]
+        lines += [f"bucket_count={grid.bucket_count}", f"profile={PROFILES[profile]}"]
     if grid.placement == HASH:
         lines.append(f"salt={spec.salt}")  # last: it may hold line feeds
     return "\n".join(lines)

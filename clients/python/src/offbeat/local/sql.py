@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Callable
 
 from ..v1 import sql_pb2 as pb
 from .limits import FIRST_PARAMETER_NUMBER, SQL_NAME
@@ -14,7 +13,6 @@ from .placement import hash_bound
 from .rejections import (
     CONTRADICTORY,
     FIELD_MISSING,
-    ID_TYPE_UNSUITABLE,
     MALFORMED,
     OUT_OF_RANGE,
     Rejection,
@@ -23,22 +21,8 @@ from .rejections import (
     unknown_enum_value,
 )
 from .schedules import LocalSchedule
+from .sql_keys import MARIADB, MYSQL, POSTGRESQL, SQLITE, key
 
-_POSTGRESQL, _MYSQL, _MARIADB, _SQLITE = 1, 2, 3, 4
-_DIALECTS = ("", "PostgreSQL", "MySQL", "MariaDB", "SQLite")
-_UUID, _BYTES, _SWAPPED, _UUID_TEXT, _DIGITS, _INTEGER, _TEXT, _FRACTION, _HASH = range(1, 10)
-_TYPES = (
-    "",
-    "UUID",
-    "UUID_BYTES",
-    "UUID_BYTES_SWAPPED",
-    "UUID_TEXT",
-    "UUID_DIGITS",
-    "INTEGER",
-    "TEXT",
-    "FRACTION",
-    "HASH_DIGITS",
-)
 _LITERAL, _QUESTION_MARK, _FORMAT, _DOLLAR, _NAMED = 1, 2, 3, 4, 5
 
 #: Behind the last hash.
@@ -57,11 +41,11 @@ class Membership:
         self._first_number = _check_first_number(target)
         self._schedule, self._target = schedule, target
         salt, dialect = schedule.grid.salt.decode(), target.dialect
-        expression = _key(dialect, target.column_type, self._quoted(target.column), salt)
+        expression = key(dialect, target.column_type, self._quoted(target.column), salt)
         qualified = self._qualified(target.column)
-        self._compared = _key(dialect, target.column_type, qualified, salt)
+        self._compared = key(dialect, target.column_type, qualified, salt)
         self.index = self._index(expression)
-        if dialect in (_MYSQL, _MARIADB):  # the generated column that holds it
+        if dialect in (MYSQL, MARIADB):  # the generated column that holds it
             self._compared = self._qualified(self.index.name)
 
     def slot(self, slot_index: int) -> pb.SqlPredicate:
@@ -94,7 +78,7 @@ class Membership:
         return pb.SqlPredicate(sql=sql, parameters=binder.parameters)
 
     def _quoted(self, name: str) -> str:
-        quote = '"' if self._target.dialect == _POSTGRESQL else "`"
+        quote = '"' if self._target.dialect == POSTGRESQL else "`"
         return f"{quote}{name.replace(quote, quote * 2)}{quote}"
 
     def _qualified(self, name: str) -> str:
@@ -104,7 +88,7 @@ class Membership:
     def _index(self, expression: str) -> pb.SqlIndex:
         target, dialect = self._target, self._target.dialect
         # Columns and indexes of MySQL live in their table; names of indexes elsewhere in a schema.
-        table = "" if dialect in (_MYSQL, _MARIADB) else target.table
+        table = "" if dialect in (MYSQL, MARIADB) else target.table
         digest = hashlib.sha256("\0".join((table, expression)).encode()).hexdigest()
         name = f"offbeat_hash_{digest[:8]}"
         index = self._quoted(name)
@@ -113,15 +97,15 @@ class Membership:
             schema = f"{self._quoted(target.schema)}." if target.schema else ""
             return f"{schema}{self._quoted(name)}"
 
-        if dialect == _POSTGRESQL:
+        if dialect == POSTGRESQL:
             on = f"{in_schema(target.table)} (({expression}))"
             statements = [f"CREATE INDEX IF NOT EXISTS {index} ON {on}"]
-        elif dialect == _SQLITE:
+        elif dialect == SQLITE:
             on = f"{self._quoted(target.table)} ({expression})"
             statements = [f"CREATE INDEX IF NOT EXISTS {in_schema(name)} ON {on}"]
         else:  # two statements: both at once would lock the table against writes
             alter = f"ALTER TABLE {in_schema(target.table)} ADD"
-            unless = "IF NOT EXISTS " if dialect == _MARIADB else ""
+            unless = "IF NOT EXISTS " if dialect == MARIADB else ""
             statements = [
                 f"{alter} COLUMN {unless}{index} {_GENERATED_TYPE} GENERATED ALWAYS AS "
                 f"({expression}) VIRTUAL INVISIBLE",
@@ -211,125 +195,3 @@ def _check_first_number(target: pb.SqlTarget) -> int:
     if not FIRST_PARAMETER_NUMBER.allows(number):
         raise Rejection(OUT_OF_RANGE, field, number, f"must be {FIRST_PARAMETER_NUMBER}")
     return number
-
-
-def _key(dialect: int, column_type: int, column: str, salt: str) -> str:
-    """Return the expression that is compared: the first 16 digits of the hash, or more."""
-    if column_type == _UUID and dialect in (_MYSQL, _SQLITE):
-        allowed = "only PostgreSQL and MariaDB have a type uuid: say how the column stores it"
-        raise Rejection(CONTRADICTORY, "column_type", f"UUID of {_DIALECTS[dialect]}", allowed)
-    if column_type == _HASH:
-        # Not in the column's own collation: under a Danish one, "aa" comes after "ff".
-        return {_SQLITE: column, _POSTGRESQL: f'{column} COLLATE "C"'}.get(
-            dialect, f"LEFT(RTRIM({column}), 16)"
-        )
-    if column_type == _FRACTION:
-        allowed = "HASH takes columns of UUIDs, integers and text, and of their hash"
-        raise Rejection(ID_TYPE_UNSUITABLE, "column_type", "FRACTION", allowed)
-    if dialect == _SQLITE:
-        allowed = (
-            "SQLite has no MD5: store the first 16 hexadecimal digits of MD5(salt ‖ canonical "
-            "text of the ID) in a column of their own, and name that with "
-            "SQL_COLUMN_TYPE_HASH_DIGITS (or use TWISTER)"
-        )
-        value = f"{_TYPES[column_type]} of SQLite"
-        raise Rejection(CONTRADICTORY, "column_type", value, allowed)
-    if dialect == _POSTGRESQL:
-        if "\0" in salt:
-            allowed = "PostgreSQL's text cannot hold U+0000, and the salt does"
-            raise Rejection(CONTRADICTORY, "dialect", "PostgreSQL", allowed)
-        text = _POSTGRESQL_TEXTS[column_type](column)
-        salted = f"{_postgresql_salt(salt)} || {text}" if salt else text
-        return f'md5({salted}) COLLATE "C"'
-    text = _MYSQL_TEXTS[column_type](column)
-    salted = f"CONCAT({_utf8(_mysql_salt(salt))}, {text})" if salt else text
-    # In sql_mode ORACLE, CONCAT passes over NULL.
-    stored = _stored(column_type, column)
-    return f"IF({stored} IS NULL, NULL, LEFT(MD5({salted}), 16))"
-
-
-def _hyphenated(digits: str) -> str:
-    """PostgreSQL: hexadecimal digits as the text of a UUID."""
-    return f"CAST(CAST({digits} AS uuid) AS text)"
-
-
-def _unswapped(column: str) -> str:
-    """PostgreSQL: the bytes of ``UUID_TO_BIN(x, 1)`` as the digits of the UUID."""
-    digits = f"encode({column}, 'hex')"
-    parts = ("9, 8", "5, 4", "1, 4", "17")
-    return " || ".join(f"substr({digits}, {part})" for part in parts)
-
-
-def _utf8(text: str) -> str:
-    """MySQL: the bytes of UTF-8, whatever the character set of column and connection is."""
-    return f"CONVERT({text} USING utf8mb4)"
-
-
-def _stored(column_type: int, column: str) -> str:
-    """MySQL: a column in an expression; MariaDB takes no CHAR into a generated column as it is."""
-    return f"RTRIM({column})" if column_type in (_UUID_TEXT, _DIGITS) else column
-
-
-def _joined(groups: list[str]) -> str:
-    separator = ", '-', "
-    return f"CONCAT({separator.join(groups)})"
-
-
-def _hyphenated_bytes(column: str, first_groups: str) -> str:
-    """MySQL: bytes as the text of a UUID whose first three groups are these."""
-    parts = [*first_groups.split("; "), "9, 2", "11, 6"]
-    groups = [f"HEX(SUBSTR({column}, {part}))" for part in parts]
-    return _utf8(f"LOWER({_joined(groups)})")
-
-
-def _hyphenated_digits(column: str) -> str:
-    """MySQL: digits as the text of a UUID."""
-    digits = f"LOWER({_utf8(f'RTRIM({column})')})"
-    parts = ("1, 8", "9, 4", "13, 4", "17, 4", "21, 12")
-    return _utf8(_joined([f"SUBSTR({digits}, {part})" for part in parts]))
-
-
-#: The canonical text of an ID, by what its column holds.
-_POSTGRESQL_TEXTS: dict[int, Callable[[str], str]] = {
-    _UUID: lambda column: f"CAST({column} AS text)",
-    _BYTES: lambda column: _hyphenated(f"encode({column}, 'hex')"),
-    _SWAPPED: lambda column: _hyphenated(_unswapped(column)),
-    _UUID_TEXT: lambda column: f"lower({column})",
-    _DIGITS: lambda column: _hyphenated(f"lower({column})"),
-    _INTEGER: lambda column: f"CAST({column} AS text)",
-    _TEXT: lambda column: column,
-}
-
-_MYSQL_TEXTS: dict[int, Callable[[str], str]] = {
-    _UUID: lambda column: _utf8(f"CAST({column} AS CHAR)"),
-    _BYTES: lambda column: _hyphenated_bytes(column, "1, 4; 5, 2; 7, 2"),
-    _SWAPPED: lambda column: _hyphenated_bytes(column, "5, 4; 3, 2; 1, 2"),
-    _UUID_TEXT: lambda column: f"LOWER({_utf8(f'RTRIM({column})')})",
-    _DIGITS: _hyphenated_digits,
-    _INTEGER: lambda column: _utf8(f"CONCAT({column} + 0)"),  # as a number: ZEROFILL is for show
-    _TEXT: _utf8,
-}
-
-
-def _postgresql_salt(salt: str) -> str:
-    """Return a salt as text; what drivers or settings give a meaning stands by its number."""
-    parts, plain = [], ""
-    for character in salt:
-        if not _is_special(character):
-            plain += character
-            continue
-        parts += [f"'{plain}'"] if plain else []
-        parts.append(f"chr({ord(character)})")
-        plain = ""
-    return " || ".join([*parts, f"'{plain}'"] if plain else parts)
-
-
-def _mysql_salt(salt: str) -> str:
-    """Return a salt as bytes: readable if nothing can change it, else in hexadecimal."""
-    if salt.isascii() and not any(map(_is_special, salt)):
-        return f"'{salt}'"
-    return f"X'{salt.encode().hex()}'"
-
-
-def _is_special(character: str) -> bool:
-    return character in "'\\%?:$" or ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0
