@@ -6,14 +6,7 @@ import math
 
 from ..v1 import schedule_pb2 as pb
 from .ids import check_part
-from .limits import (
-    PERIOD,
-    RESOLUTION,
-    SALT,
-    SCHEDULE_NAME,
-    SCHEDULE_VERSION,
-    SLOT_COUNT,
-)
+from .limits import PERIOD, RESOLUTION, SALT, SCHEDULE_NAME, SCHEDULE_VERSION, SLOT_COUNT
 from .placement import FRACTION, HASH, TWISTER
 from .rejections import (
     CONTRADICTORY,

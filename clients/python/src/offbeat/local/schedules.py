@@ -19,14 +19,9 @@ from .checks import (
 )
 from .ids import PlainId, check_part
 from .kinds import Kinds, check_kinds, goes_with_kinds
-from .limits import (
-    KIND_NAME,
-)
+from .limits import KIND_NAME
 from .placement import HASH, TWISTER, Grid
-from .rejections import (
-    missing,
-    unknown_enum_value,
-)
+from .rejections import missing, unknown_enum_value
 from .times import (
     MILLISECOND,
     SECOND,
