@@ -17,7 +17,7 @@ use crate::output::write_json_line;
 pub enum OutputFormat {
     /// A line {"sequence": 0, "group": "a", "job": "a1"} for each turn
     Json,
-    /// A line GROUP<TAB>JOB for each job
+    /// A line `GROUP<TAB>JOB` for each job
     Tsv,
     /// The job alone
     Job,

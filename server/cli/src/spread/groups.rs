@@ -22,7 +22,7 @@ pub enum InputFormat {
     Auto,
     /// A line {"group": "a", "jobs": ["a1", "a2"]} for each group, read when it is needed
     Json,
-    /// A line GROUP<TAB>JOB for each job, in any order; all are read before the first turn
+    /// A line `GROUP<TAB>JOB` for each job, in any order; all are read before the first turn
     Tsv,
 }
 
