@@ -29,51 +29,50 @@ pub enum Verdict {
 }
 
 /// Compares the best lanes and one queue: with as many streams as that takes, and the same ones for
-/// all of them. Lanes by type are the simpler choice, because no job runs twice: lanes with timeouts
-/// must be better than them by a twentieth in both figures.
+/// all of them.
 pub(super) fn verdict(
     streams: &Streams<'_>,
     queue: &mut Trial,
     mut timeouts: Option<&mut Tried<Candidate>>,
     mut by_type: Option<&mut Tried<Routing>>,
 ) -> Verdict {
-    streams.simulate(&mut [queue], COMPARED);
-    let with_timeouts = timeouts
-        .as_deref_mut()
-        .map_or(Verdict::NoLanes, |lanes| surely(streams, lanes, queue, 1.0));
-    let routed =
-        by_type.as_deref_mut().map_or(Verdict::NoLanes, |lanes| surely(streams, lanes, queue, 1.0));
-    let verdict = match (routed, with_timeouts, timeouts.as_deref_mut(), by_type.as_deref_mut()) {
-        (Verdict::Lanes, Verdict::Lanes, Some(timeouts), Some(by_type)) => {
-            match surely(streams, timeouts, &mut by_type.trial, WORTH_WHILE) {
-                Verdict::Lanes => Verdict::Lanes,
-                _ => Verdict::LanesByType,
-            }
+    let mut decided = (Verdict::NoLanes, false);
+    for count in [COMPARED, MOST] {
+        let tried = [
+            timeouts.as_deref_mut().map(|lanes| &mut lanes.trial),
+            by_type.as_deref_mut().map(|lanes| &mut lanes.trial),
+        ];
+        let mut all: Vec<&mut Trial> = tried.into_iter().flatten().chain([&mut *queue]).collect();
+        streams.simulate(&mut all, count);
+        decided = decide(queue, timeouts.as_deref(), by_type.as_deref());
+        if !decided.1 {
+            break;
         }
-        (Verdict::Lanes, ..) => Verdict::LanesByType,
-        (Verdict::Undecided, Verdict::NoLanes, ..) => Verdict::Undecided,
-        (_, with_timeouts, ..) => with_timeouts,
-    };
-    let trials = [timeouts.map(|lanes| &mut lanes.trial), by_type.map(|lanes| &mut lanes.trial)];
-    let mut all: Vec<&mut Trial> = trials.into_iter().flatten().chain([queue]).collect();
-    let most = all.iter().map(|trial| trial.count()).max().unwrap_or_default();
-    streams.simulate(&mut all, most);
-    verdict
+    }
+    decided.0
 }
 
-/// Judges, with more streams if these leave it open.
-fn surely<C>(
-    streams: &Streams<'_>,
-    lanes: &mut Tried<C>,
-    other: &mut Trial,
-    price: f64,
-) -> Verdict {
-    let verdict = judge(lanes, other, price);
-    if verdict != Verdict::Undecided {
-        return verdict;
+/// The verdict by the streams so far, and whether more of them may change it. Lanes by type are the
+/// simpler choice, because no job runs twice: lanes with timeouts must be better than them by a
+/// twentieth in both figures.
+fn decide(
+    queue: &Trial,
+    timeouts: Option<&Tried<Candidate>>,
+    by_type: Option<&Tried<Routing>>,
+) -> (Verdict, bool) {
+    let with_timeouts = timeouts.map_or(Verdict::NoLanes, |lanes| judge(lanes, queue, 1.0));
+    let routed = by_type.map_or(Verdict::NoLanes, |lanes| judge(lanes, queue, 1.0));
+    let better = timeouts.zip(by_type).map_or(Verdict::NoLanes, |(timeouts, by_type)| {
+        judge(timeouts, &by_type.trial, WORTH_WHILE)
+    });
+    match (routed, with_timeouts) {
+        (Verdict::Lanes, Verdict::Lanes) if better == Verdict::Lanes => (Verdict::Lanes, false),
+        (Verdict::Lanes, Verdict::Lanes) => (Verdict::LanesByType, better == Verdict::Undecided),
+        (Verdict::Lanes, other) => (Verdict::LanesByType, other == Verdict::Undecided),
+        (Verdict::Undecided, Verdict::NoLanes) => (Verdict::Undecided, true),
+        (Verdict::Undecided, other) => (other, true),
+        (_, other) => (other, other == Verdict::Undecided),
     }
-    streams.simulate(&mut [other, &mut lanes.trial], MOST);
-    judge(lanes, other, price)
 }
 
 /// Lanes are worth their while if the mean slowdown falls by a twentieth at least and the cost falls
