@@ -58,7 +58,7 @@ fn a_bad_file_is_refused_by_line_schedule_field_value_and_range() {
         let serve = ["serve", "--listen", "127.0.0.1:0", "--schedules", &path];
         let check = ["schedules", "check", &path];
         let export = ["schedules", "export", &path];
-        for (arguments, code) in [(&serve[..], 1), (&check, 2), (&export, 2)] {
+        for (arguments, code) in [(&serve[..], 78), (&check, 2), (&export, 2)] {
             let output = run(arguments);
             let said = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(code), "{content}: {said}");
