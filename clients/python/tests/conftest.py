@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, timedelta
@@ -37,6 +39,11 @@ def free_port() -> int:
             return port
 
 
+def state(stat: Path) -> str:
+    """Return the state of a thread, a letter; its name before it may hold anything."""
+    return stat.read_text().rpartition(")")[2].split()[0]
+
+
 class Sidecar:
     """A server process that answers health checks."""
 
@@ -50,6 +57,15 @@ class Sidecar:
         assert self.process.stderr is not None
         line = self.process.stderr.readline()
         assert "listening" in line, line
+
+    def freeze(self) -> None:
+        """Stop it, and wait until each of its threads is: one may answer for a moment longer."""
+        self.process.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + 10
+        threads = Path(f"/proc/{self.process.pid}/task")
+        while {state(thread) for thread in threads.glob("*/stat")} != {"T"}:
+            assert time.monotonic() < deadline, "it still runs"
+            time.sleep(0.001)
 
     def stop(self) -> int:
         self.process.terminate()

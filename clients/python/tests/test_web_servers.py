@@ -22,6 +22,8 @@ pytest.importorskip("gunicorn")
 REQUESTS = 300
 #: A call ends within so many seconds, and one that does not wait at once.
 WEB_SECONDS, AT_ONCE = 0.5, 0.05
+#: So many of them may take longer where other processes compete for the processors.
+BUSY = REQUESTS // 20
 WORKERS = {
     "sync": ["--workers", "4"],
     "gthread": ["--workers", "2", "--threads", "4"],
@@ -81,17 +83,17 @@ def test_in_auto_all_are_answered_at_once(frozen_later, kind):
     pytest.importorskip("gevent" if kind == "gevent" else "gunicorn")
     with web_server(kind, "auto", frozen_later.address) as port:
         asked_at_once(port)
-        frozen_later.process.send_signal(signal.SIGSTOP)
+        frozen_later.freeze()
         answers = asked_at_once(port)
     assert Counter(answer["outcome"] for answer in answers) == {"local": REQUESTS}
-    assert sum(answer["seconds"] > AT_ONCE for answer in answers) <= 3
+    assert sum(answer["seconds"] > AT_ONCE for answer in answers) <= BUSY
 
 
 @pytest.mark.parametrize("kind", ["sync", "gthread"])
 def test_in_remote_each_ends_in_half_a_second_and_most_at_once(frozen_later, kind):
     with web_server(kind, "remote", frozen_later.address) as port:
         before = asked_at_once(port)
-        frozen_later.process.send_signal(signal.SIGSTOP)
+        frozen_later.freeze()
         answers = asked_at_once(port)
         frozen_later.process.send_signal(signal.SIGCONT)
         deadline = time.monotonic() + 20
@@ -105,4 +107,4 @@ def test_in_remote_each_ends_in_half_a_second_and_most_at_once(frozen_later, kin
     # Each of the workers has a circuit, which some calls open.
     assert outcomes["CircuitOpen"] > REQUESTS * 3 // 4, outcomes
     opened = [answer for answer in answers if answer["outcome"] == "CircuitOpen"]
-    assert sum(answer["seconds"] > AT_ONCE for answer in opened) <= 3
+    assert sum(answer["seconds"] > AT_ONCE for answer in opened) <= BUSY
