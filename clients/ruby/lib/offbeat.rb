@@ -42,7 +42,7 @@ require_relative "offbeat/client/server_info"
 module Offbeat
   DEFAULT_ADDRESS = "127.0.0.1:2328"
 
-  # What clients are made with if they are told nothing else: see {Client#initialize}.
+  # The defaults of new clients: see {Client#initialize}.
   class Configuration
     attr_accessor :address, :timeout, :tls, :mode, :breaker, :schedules, :clock
 

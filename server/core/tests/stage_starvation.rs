@@ -118,7 +118,7 @@ proptest! {
         prop_assert_eq!(order(&found), wanted);
     }
 
-    /// The announced cost is that of asking again, whatever holds workers back.
+    /// The announced cost is that of asking again, also where hysteresis keeps workers.
     #[test]
     fn asking_again_costs_what_was_announced(
         rule in rules(), weighting in weightings(), stages in stages(), more in 0..5_i64,

@@ -64,7 +64,7 @@ class Deciding:
         return self._decisions.mode
 
     def local_refusal(self, schedule: AnySchedule) -> str | None:
-        """Say why a schedule needs a sidecar; ``None`` if it does not, whatever the mode.
+        """Say why a schedule needs a sidecar; ``None`` if it does not. In any mode.
 
         For a check at start, of what else ``NeedsSidecar`` would say when it is first used. A
         schedule that cannot be is refused. By name, it must stand in the file of ``schedules``.

@@ -1,4 +1,4 @@
-"""Locks that a forked child has anew: another thread may hold them at the fork."""
+"""Locks that are new in a forked child: another thread may hold them at the fork."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ module Offbeat
     end
   end
 
-  # What a {Breaker} knows about one sidecar. May be shared by threads; a forked child begins anew.
+  # What a {Breaker} knows about one sidecar. May be shared by threads; a forked child starts with a new one.
   class Circuit
     def initialize(breaker, address)
       @breaker, @address, @lock = breaker, address, Mutex.new
@@ -92,7 +92,7 @@ module Offbeat
       end
     end
 
-    # A sidecar that shuts down has said so. (That time was up counts, whoever says it.)
+    # A sidecar that shuts down has said so. (An expired deadline counts, wherever it was noticed.)
     def refused?(error)
       error.is_a?(Unavailable) && !error.reason.empty?
     end

@@ -108,7 +108,7 @@ impl Retry {
         }
     }
 
-    /// The same, whatever the error is.
+    /// The same for any error.
     pub(super) async fn pause_after_any(&mut self, error: CallError) -> Result<(), Failure> {
         let spent = self.begin.elapsed();
         if spent + self.pause > self.limit {

@@ -112,7 +112,7 @@ impl Consumer {
         Ok(outcomes.first().copied().unwrap_or(SettleOutcome::Stale))
     }
 
-    /// Holds the first job no more, whatever the server knows of it.
+    /// Forgets the first job. The server may still count it as leased.
     pub(super) fn drop_first(&mut self) {
         self.leases.remove_first();
     }

@@ -21,7 +21,7 @@ use crate::output::counted;
 /// How long a pull waits for a job. A signal waits as long.
 const PULL_WAIT: Duration = Duration::from_secs(1);
 
-/// A command that was told to end is killed so much later.
+/// Time between SIGTERM and SIGKILL for a command.
 const KILL_DELAY: Duration = Duration::from_secs(5);
 
 /// How a worker works.
@@ -69,7 +69,7 @@ enum Ended {
     Itself(ExitStatus),
     /// Its job was another worker's, or about to be.
     LeaseLost,
-    /// This program was told to end.
+    /// This program has received SIGTERM or SIGINT.
     Interrupted,
 }
 
@@ -314,7 +314,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Whether a program cannot be run at all, whatever its job is.
+/// Whether a program cannot be run with any job.
 fn is_of_program(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
 }

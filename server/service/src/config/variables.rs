@@ -31,7 +31,7 @@ impl fmt::Display for UnknownVariable {
 }
 
 /// Those of `variables` that begin as ours do and are neither among `known` nor of a client. The
-/// variables that Kubernetes derives from the names of Services are nobody's mistake.
+/// variables that Kubernetes derives from the names of Services are no mistakes.
 #[must_use]
 pub fn unknown_variables(
     variables: impl IntoIterator<Item = (OsString, OsString)>,

@@ -46,7 +46,7 @@ impl Watched {
         Ok(Self { paths, limit, held, seen: None })
     }
 
-    /// Files that could not be read: whatever they will hold is a change.
+    /// Files that could not be read: any later content is a change.
     pub(super) const fn unread(limit: Limit, paths: Vec<PathBuf>) -> Self {
         Self { paths, limit, held: Vec::new(), seen: None }
     }

@@ -4,12 +4,14 @@ mod feasibility;
 mod figures;
 mod findings;
 mod histogram;
+mod partners;
 mod stats;
 pub mod words;
 
 pub use feasibility::{Feasibility, Phase, PhaseOfPartner};
 pub use figures::Figures;
 pub use histogram::Histogram;
+pub use partners::{PartnerFigures, PartnerInQuestion, PartnerSeries};
 
 use serde::Serialize;
 
@@ -17,8 +19,9 @@ use offbeat_core::Span;
 
 use crate::distribution::real;
 use crate::lanes::PlanSpec;
-use crate::scenario::{Kind, KindPlacement, Partner, Scenario, Strategy, StrategyKind};
+use crate::scenario::{Kind, KindPlacement, Scenario, Strategy, StrategyKind};
 use crate::world::{LateRuns, PartnerStep, PartnerTally, PhaseTally, Step, Sums, Tail, Trace};
+use partners::{in_seconds, partners};
 use stats::quantiles;
 
 /// What all runs come to; its JSON is what the report shows. Times are in seconds.
@@ -89,17 +92,6 @@ pub struct Question {
     pub partners: Vec<PartnerInQuestion>,
 }
 
-/// A partner of the scenario in short.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PartnerInQuestion {
-    /// What it is called.
-    pub name: String,
-    /// The calls that it answers in a second, or that the limiter lets through if that is less.
-    pub max_per_second: Option<u32>,
-    /// From when to when it is down.
-    pub outages: Vec<(f64, f64)>,
-}
-
 /// What a strategy does.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
@@ -140,36 +132,6 @@ pub struct LateRunFigures {
     pub superseded: f64,
     /// Those that did not, by the policy for missed runs.
     pub dropped: f64,
-}
-
-/// What the jobs of a partner's customers came to.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PartnerFigures {
-    /// Whose.
-    pub name: String,
-    /// Jobs that were done.
-    pub jobs_finished: f64,
-    /// Attempts that it refused.
-    pub throttled: f64,
-    /// Attempts that failed since it was down.
-    pub failed: f64,
-    /// From enqueuing to the first attempt, in seconds.
-    pub mean_wait: f64,
-    /// By time, of the first seed.
-    pub series: PartnerSeries,
-}
-
-/// What the jobs of a partner's customers came to by time, in the steps of [`Series`].
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct PartnerSeries {
-    /// Jobs that were done.
-    pub finished: Vec<u32>,
-    /// Attempts that it refused.
-    pub throttled: Vec<u32>,
-    /// Attempts that failed since it was down.
-    pub failed: Vec<u32>,
-    /// The mean wait of the jobs whose first attempt began, in seconds; `None` where none did.
-    pub mean_wait: Vec<Option<f64>>,
 }
 
 /// How a strategy stands among the others, by each of the four criteria.
@@ -358,58 +320,6 @@ impl Results {
             lanes: lane_curve(scenario),
         })
     }
-}
-
-fn in_seconds<'a>(spans: impl IntoIterator<Item = &'a (u64, u64)>) -> Vec<(f64, f64)> {
-    spans.into_iter().map(|(from, to)| (real(*from) / 1e6, real(*to) / 1e6)).collect()
-}
-
-impl PartnerInQuestion {
-    fn of(partner: &Partner) -> Self {
-        Self {
-            name: partner.name.clone(),
-            max_per_second: partner.allowed_per_second(),
-            outages: in_seconds(&partner.outages),
-        }
-    }
-}
-
-impl PartnerSeries {
-    fn of(steps: &[PartnerStep]) -> Self {
-        let wait = |step: &PartnerStep| {
-            let seconds = real(step.wait_micros) / 1e6 / f64::from(step.waited.max(1));
-            (step.waited > 0).then_some(seconds)
-        };
-        Self {
-            finished: steps.iter().map(|step| step.finished).collect(),
-            throttled: steps.iter().map(|step| step.throttled).collect(),
-            failed: steps.iter().map(|step| step.failed).collect(),
-            mean_wait: steps.iter().map(wait).collect(),
-        }
-    }
-}
-
-fn partners(scenario: &Scenario, digests: &[Digest]) -> Vec<PartnerFigures> {
-    let shown = digests.iter().find_map(|digest| digest.shown.as_ref());
-    let figures = |(place, partner): (usize, &Partner)| {
-        let steps = shown.and_then(|shown| shown.partners.get(place));
-        let mean = |of: &dyn Fn(&PartnerTally) -> f64| {
-            let tallies = digests.iter().filter_map(|digest| digest.partners.get(place));
-            tallies.map(of).sum::<f64>() / real((digests.len() as u64).max(1))
-        };
-        #[expect(clippy::cast_precision_loss, reason = "a mean")]
-        let wait =
-            |tally: &PartnerTally| tally.wait_micros as f64 / 1e6 / real(tally.waited.max(1));
-        PartnerFigures {
-            name: partner.name.clone(),
-            jobs_finished: mean(&|tally| real(tally.finished)),
-            throttled: mean(&|tally| real(tally.throttled)),
-            failed: mean(&|tally| real(tally.failed)),
-            mean_wait: mean(&wait),
-            series: PartnerSeries::of(steps.map_or(&[], Vec::as_slice)),
-        }
-    };
-    scenario.partners.iter().enumerate().map(figures).collect()
 }
 
 fn late_runs(digests: &[Digest]) -> LateRunFigures {

@@ -71,7 +71,7 @@ def _unswapped(column: str) -> str:
 
 
 def _utf8(text: str) -> str:
-    """MySQL: the bytes of UTF-8, whatever the character set of column and connection is."""
+    """MySQL: the bytes of UTF-8, with any character set of column and connection."""
     return f"CONVERT({text} USING utf8mb4)"
 
 

@@ -169,7 +169,7 @@ module Offbeat
         -((schedule.anchor + (cycle_offset * schedule.tick) - millis).div(schedule.period))
       end
 
-      # Refuses an instant that leaves no room for the run before it and so many from it on, whatever the ID.
+      # Refuses an instant that leaves no room for the run before it and so many from it on, for any ID.
       def check_from(moment, count)
         cycles = [count, 1].max
         earliest = (Instants::MIN / Instants::MILLI) + schedule.period

@@ -132,7 +132,7 @@ module Offbeat
         %w[UUID_TEXT UUID_DIGITS].include?(@type) ? "RTRIM(#{column})" : column
       end
 
-      # The bytes are those of UTF-8, whatever the character set of column, table and connection is.
+      # The bytes are those of UTF-8, with any character set of column, table and connection.
       def utf8(text)
         "CONVERT(#{text} USING utf8mb4)"
       end
