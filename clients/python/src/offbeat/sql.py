@@ -15,9 +15,6 @@ from .v1 import sql_pb2 as pb
 if TYPE_CHECKING:
     from dataclasses import KW_ONLY
 
-if TYPE_CHECKING:
-    pass
-
 
 #: What a predicate has to be bound to.
 SqlValue = Union[int, str, float]
@@ -77,7 +74,6 @@ class SqlParameterStyle(enum.IntEnum):
 
 
 @positional(4)
-@positional(4)
 @dataclass(frozen=True)
 class SqlTarget:
     """A column of IDs in a table. Names are as they are without quotes.
@@ -86,8 +82,6 @@ class SqlTarget:
     table: the table; the statement that makes the index names it.
     column: the column; rows that have NULL there belong to no slot.
     column_type: what it holds.
-    if TYPE_CHECKING:
-        _: KW_ONLY
     schema: the table's schema (in MySQL, its database). Default: the current one.
     table_alias: what the query calls the table. Default: nothing.
     parameter_style: how predicates hold their bounds. Default: ``LITERAL``.

@@ -1,0 +1,108 @@
+"""Declarations: which job runs for which rows, by which schedule."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Generic
+
+from .._keywords import positional
+from ..due_runs import CatchUpPolicy
+from ..errors import refused
+from ..new_ids import FirstRunPolicy
+from ..runs import DEFAULT_KIND
+from ..schedule import AnySchedule, Schedule, ScheduleReference
+from .rows import RowId, RowSource
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
+    from ..client import Client
+
+_NAME = re.compile(r"[A-Za-z0-9._:-]{1,200}")
+_LONGEST = timedelta(days=366)
+
+
+@positional(3)
+@dataclass(frozen=True)
+class Declaration(Generic[RowId]):
+    """A job that runs for each row, once in each cycle of a schedule.
+
+    name: 1 to 200 characters of ``A-Z a-z 0-9 . _ : -``; the name of a task, say. The store knows
+        the declaration by it: with another name it is another one, that begins anew.
+    schedule: the schedule, or its ``name/version``.
+    rows: whose IDs; see :class:`RowSource`.
+    kind: which kind of job it is; one of the schedule's, if it declares kinds.
+    previous_schedule: which schedule it had, while it goes over to another.
+    min_gap: after a change of schedule, a row's first new run is dropped if it comes less than
+        this after its last one: 0 to 366 days. Default: 0.
+    catch_up: what becomes of missed runs. Default: the latest of each row runs.
+    first_run: when a new row runs first whose time in the cycle has passed, as in
+        :class:`~offbeat.NewId`. Default: ``NEXT_CYCLE``.
+    first_run_span: over how long ``NOW_SMEARED`` spreads first runs; of schedules without kinds.
+    run_time_limit: how long a worker has a run before another may have it, 1 s to 366 days: longer
+        than any run takes. Default: 30 minutes.
+    republish_after: after how long a run that no worker has claimed is given to the queue again,
+        1 s to 366 days; doubled each time. Default: 10 minutes.
+    keep: how long runs are kept after they have ended, up to 366 days; at least two cycles, so that
+        each row shows its last one. Default: two cycles.
+    """
+
+    name: str
+    schedule: AnySchedule
+    rows: RowSource[RowId]
+    if TYPE_CHECKING:
+        _: KW_ONLY
+    kind: str = ""
+    previous_schedule: AnySchedule | None = None
+    min_gap: timedelta = timedelta(0)
+    catch_up: CatchUpPolicy | None = None
+    first_run: FirstRunPolicy = FirstRunPolicy.NEXT_CYCLE
+    first_run_span: timedelta | None = None
+    run_time_limit: timedelta = timedelta(minutes=30)
+    republish_after: timedelta = timedelta(minutes=10)
+    keep: timedelta | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be; the schedule is checked by :func:`check`."""
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise refused("name", self.name, "must be 1 to 200 characters of A-Z a-z 0-9 . _ : -")
+        for name, least in (
+            ("min_gap", timedelta(0)),
+            ("run_time_limit", timedelta(seconds=1)),
+            ("republish_after", timedelta(seconds=1)),
+        ):
+            span = getattr(self, name)
+            if not isinstance(span, timedelta) or not least <= span <= _LONGEST:
+                allowed = f"must be {least.total_seconds():g} s to 366 days, as a timedelta"
+                raise refused(name, span, allowed)
+
+    @property
+    def kind_name(self) -> str:
+        """The kind, as runs name it."""
+        return self.kind or DEFAULT_KIND
+
+
+def schedule_identity(client: Client, schedule: AnySchedule) -> str:
+    """Return what tells a schedule from others: its ``name/version``, or its fingerprint."""
+    if isinstance(schedule, Schedule):
+        return client.describe_schedule(schedule).fingerprint
+    if isinstance(schedule, str):
+        schedule = ScheduleReference.parse(schedule)
+    return f"{schedule.name}/{schedule.version}"
+
+
+def check(declaration: Declaration[RowId], client: Client) -> None:
+    """Raise if the schedule is unknown, or cannot be, or does not have the kind."""
+    for schedule in (declaration.schedule, declaration.previous_schedule):
+        if schedule is not None:
+            client.list_due_runs(
+                schedule, [], catch_up_policy=declaration.catch_up, kind=declaration.kind
+            )
+
+
+def longest_cycle(client: Client, schedule: AnySchedule) -> timedelta:
+    """Return how long a cycle of a schedule is at most; a calendar's is a month and a bit."""
+    period = client.describe_schedule(schedule).schedule.period
+    return timedelta(days=32) if period is None else period

@@ -1,0 +1,120 @@
+"""What a worker does with a message: claim the run, do the job, and end the run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from .declarations import Declaration
+from .records import Claim, ClaimOutcome, RunMessage, RunState, StoredRun
+from .rows import parse_row_id
+from .store import RunStore
+
+_log = logging.getLogger("offbeat.runner")
+
+_current: ContextVar[StoredRun | None] = ContextVar("offbeat_run", default=None)
+
+
+def current_run() -> StoredRun | None:
+    """Return the run that the calling job does; ``None`` if it was called otherwise."""
+    return _current.get()
+
+
+class PutBack(Exception):
+    """A message comes too early, or another worker has its run: it is to come again later."""
+
+    def __init__(self, delay: timedelta) -> None:
+        """Say when."""
+        super().__init__(f"the message is to come again in {delay.total_seconds():g} s")
+        self.delay = delay
+
+
+class Retry(Exception):
+    """Raised in :meth:`Worker.attempt` by integrations: the job will be tried again."""
+
+    def __init__(self, until: datetime | None = None) -> None:
+        """Say when its message comes again; ``None`` is now."""
+        super().__init__("the job is tried again")
+        self.until = until
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A run that a worker has claimed."""
+
+    run: StoredRun
+    #: The ID of its row, in the type of the declaration's rows.
+    row_id: Any
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Claims and ends runs for the workers of a queue."""
+
+    declarations: Mapping[str, Declaration[Any]]
+    store: RunStore
+
+    @contextmanager
+    def attempt(self, message: RunMessage) -> Iterator[Attempt | None]:
+        """Hold a run while its job is done; ``None`` if there is nothing to do.
+
+        A job that ends makes the run ``DONE``, one that raises ``FAILED``; a :class:`Retry`
+        releases it. Raises :class:`PutBack` where the message is to come again.
+        """
+        claim = self._claim(message)
+        attempt = self._attempt(message, claim)
+        if attempt is None:
+            yield None
+            return
+        token = _current.set(attempt.run)
+        try:
+            yield attempt
+        except Retry as retry:
+            self._release(message, retry.until)
+        except BaseException:
+            self._finish(message, RunState.FAILED)
+            raise
+        else:
+            self._finish(message, RunState.DONE)
+        finally:
+            _current.reset(token)
+
+    def _claim(self, message: RunMessage) -> Claim:
+        declaration = self.declarations.get(message.declaration)
+        if declaration is None:
+            # An older worker, in a rolling deploy: a newer one knows it.
+            _log.warning("%s is not declared here", message.declaration)
+            raise PutBack(timedelta(seconds=30))
+        claim = self.store.claim(message.run_id, message.publication, declaration.run_time_limit)
+        if claim.outcome in (ClaimOutcome.EARLY, ClaimOutcome.HELD):
+            raise PutBack(claim.retry_delay)
+        return claim
+
+    def _attempt(self, message: RunMessage, claim: Claim) -> Attempt | None:
+        if claim.run is None or claim.outcome is not ClaimOutcome.GRANTED:
+            _log.info("the message of run %s is obsolete", message.run_id)
+            return None
+        rows = self.declarations[message.declaration].rows
+        row_id = parse_row_id(rows.id_type, message.row_id)
+        if not rows.contains(row_id):
+            self._finish(message, RunState.SKIPPED)
+            return None
+        return Attempt(claim.run, row_id)
+
+    def _release(self, message: RunMessage, until: datetime | None) -> None:
+        now = self.store.now()
+        after = self.declarations[message.declaration].republish_after
+        self.store.release(message.run_id, message.publication, max(now, until or now) + after)
+
+    def _finish(self, message: RunMessage, state: RunState) -> None:
+        if not self.store.finish(message.run_id, message.publication, state):
+            _log.warning(
+                "run %s of %s took longer than run_time_limit, and may run again",
+                message.run_id,
+                message.declaration,
+            )

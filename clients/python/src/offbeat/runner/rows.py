@@ -1,0 +1,88 @@
+"""Where the IDs of a declaration come from."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable, Sequence
+from typing import Callable, Generic, Protocol, TypeVar
+from uuid import UUID
+
+from ..errors import refused
+from ..sql import SqlPredicate, SqlTarget
+
+#: An ID of a row.
+RowId = TypeVar("RowId", UUID, int, str)
+
+
+class RowSource(Protocol[RowId]):
+    """The rows of a declaration: those that are in its scope now."""
+
+    #: The type of their IDs.
+    id_type: type[RowId]
+
+    def page(self, after: RowId | None, limit: int) -> Sequence[RowId]:
+        """Return the first IDs after one, in an order of the source's own that does not change."""
+        ...
+
+    def sql_target(self) -> SqlTarget | None:
+        """Return the column that holds the IDs; ``None`` if predicates cannot select rows."""
+        ...
+
+    def matching(self, predicate: SqlPredicate) -> Sequence[RowId]:
+        """Return the IDs of the rows that a predicate over the column selects."""
+        ...
+
+    def contains(self, row_id: RowId) -> bool:
+        """Say whether a row is still there, and in the scope."""
+        ...
+
+
+class IdList(Generic[RowId]):
+    """IDs that a function returns, or a list holds: for some thousands.
+
+    >>> accounts = IdList(lambda: [3, 1, 2])
+    >>> accounts.page(1, 10)
+    [2, 3]
+    """
+
+    def __init__(
+        self,
+        ids: Iterable[RowId] | Callable[[], Iterable[RowId]],
+        id_type: type[RowId] | None = None,
+    ) -> None:
+        """Take the IDs; without ``id_type`` the first one shows their type."""
+        kept: Iterable[RowId] = () if callable(ids) else tuple(ids)
+        self._ids: Callable[[], Iterable[RowId]] = ids if callable(ids) else lambda: kept
+        if id_type is None:
+            first = next(iter(self._ids()), None)
+            if first is None:
+                raise refused("id_type", None, "must be given where there are no IDs yet")
+            id_type = type(first)
+        self.id_type: type[RowId] = id_type
+
+    def page(self, after: RowId | None, limit: int) -> Sequence[RowId]:
+        """Return the first IDs after one, sorted."""
+        ids = sorted(self._ids())
+        first = 0 if after is None else bisect.bisect_right(ids, after)
+        return ids[first : first + limit]
+
+    def sql_target(self) -> SqlTarget | None:
+        """Return ``None``: a list has no column."""
+        return None
+
+    def matching(self, predicate: SqlPredicate) -> Sequence[RowId]:
+        """Raise: a list has no column."""
+        raise NotImplementedError
+
+    def contains(self, row_id: RowId) -> bool:
+        """Say whether an ID is among them."""
+        return row_id in self._ids()
+
+
+def parse_row_id(id_type: type[RowId], text: str) -> RowId:
+    """Read an ID from its text in a store or a message.
+
+    >>> parse_row_id(int, "42")
+    42
+    """
+    return id_type(text)

@@ -1,0 +1,201 @@
+"""The runner: each tick plans what runs soon, and hands a queue what starts before the next."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from ..client import Client
+from ..errors import OffbeatError, refused
+from ..new_ids import FirstRunPolicy, NewId
+from .declarations import Declaration, check, longest_cycle, schedule_identity
+from .planning import Planner, stored
+from .records import Progress, StoredRun
+from .rows import RowId
+from .store import Publisher, RunStore
+
+_log = logging.getLogger("offbeat.runner")
+
+#: So many runs are published in one transaction, and then sent.
+_BATCH = 500
+
+#: Ticks look this much further ahead than to the next one, which may come late.
+_MARGIN = 0.5
+
+#: Ended runs are deleted so many at a time.
+_PRUNED = 5_000
+
+
+@dataclass(frozen=True)
+class Tick:
+    """What a tick did."""
+
+    planned: int
+    published: int
+    #: Declarations that could not be planned, and why. The next tick tries them again.
+    errors: dict[str, Exception]
+
+
+class Runner:
+    """Plans and publishes the runs of declarations, tick by tick; any number may run at once.
+
+    ``interval`` is the time between two ticks, 1 s to an hour; by default a minute. Runs are
+    published when they start before the tick after the next, with the time of their start, so none
+    waits in the queue for longer than two intervals.
+    """
+
+    def __init__(
+        self,
+        declarations: Iterable[Declaration[Any]],
+        store: RunStore,
+        publisher: Publisher,
+        *,
+        client: Client | None = None,
+        interval: timedelta = timedelta(minutes=1),
+    ) -> None:
+        """Take what is declared, and check nothing yet: see :meth:`check`."""
+        if not timedelta(seconds=1) <= interval <= timedelta(hours=1):
+            raise refused("interval", interval, "must be 1 s to 1 h, as a timedelta")
+        self.declarations = {declaration.name: declaration for declaration in declarations}
+        self.client = client or Client(mode="auto", timeout="worker")
+        self.store = store
+        self.interval = interval
+        self._publisher = publisher
+        self._planner = Planner(self.client, store, self.look_ahead)
+
+    @property
+    def look_ahead(self) -> timedelta:
+        """How far ahead a tick plans."""
+        return self.interval * (1 + _MARGIN)
+
+    def check(self) -> None:
+        """Raise if a declaration cannot be: an unknown schedule or kind, a policy without sense."""
+        for declaration in self.declarations.values():
+            check(declaration, self.client)
+
+    def tick(self) -> Tick:
+        """Plan and publish; what fails is tried again by the next tick.
+
+        An error of the store is raised. One declaration's error does not stop the others.
+        """
+        planned = 0
+        errors: dict[str, Exception] = {}
+        for name, declaration in self.declarations.items():
+            try:
+                planned += self._planner.plan(declaration)
+                self._planner.replan_overdue(declaration)
+            except OffbeatError as error:
+                _log.error("%s is not planned: %s", name, error)
+                errors[name] = error
+        return Tick(planned, self.publish(), errors)
+
+    def publish(self) -> int:
+        """Hand to the queue what starts before the next tick, and what it has lost."""
+        published = 0
+        paused = {progress.declaration for progress in self.store.progress() if progress.paused}
+        republish_after = {
+            name: declaration.republish_after
+            for name, declaration in self.declarations.items()
+            if name not in paused
+        }
+        while True:
+            start_before = self.store.now() + self.look_ahead
+            runs = self.store.publish(start_before, republish_after, _BATCH)
+            if runs:
+                self._send(runs)
+            published += len(runs)
+            if len(runs) < _BATCH:
+                return published
+
+    def _send(self, runs: list[StoredRun]) -> None:
+        try:
+            self._publisher.publish(runs)
+        except Exception:
+            # Some may have been sent: their messages are obsolete then.
+            self.store.unpublish(runs)
+            raise
+
+    def run(self, stop: threading.Event) -> None:
+        """Tick until an event is set; an error of the store or the queue is logged."""
+        while not stop.is_set():
+            started = time.monotonic()
+            try:
+                self.tick()
+            except Exception:  # the database or the broker is away: the next tick tries again
+                _log.exception("a tick failed")
+            stop.wait(max(0.0, self.interval.total_seconds() - (time.monotonic() - started)))
+
+    def add_row(self, declaration: Declaration[RowId], row_id: RowId) -> bool:
+        """Plan the first run of a new row, if it comes before the ticks would plan it.
+
+        Call it in the transaction that creates the row. Without it, a new row runs from the next
+        cycle on, or at its time in this one if that is later than the next tick.
+        """
+        now = self.store.now()
+        smeared = declaration.first_run is FirstRunPolicy.NOW_SMEARED
+        new_id = NewId(now, declaration.first_run, smear_span=declaration.first_run_span)
+        assignment = self.client.assign_slot(
+            declaration.schedule, row_id, from_time=now, kind=declaration.kind, new_id=new_id
+        )
+        first = assignment.first_run
+        if first is None or not (smeared or first.start_time < now + 2 * self.look_ahead):
+            return False
+        identity = schedule_identity(self.client, declaration.schedule)
+        return self.store.add([stored(declaration, identity, first)]) == 1
+
+    def run_now(self, declaration: Declaration[RowId], row_id: RowId) -> StoredRun:
+        """Plan an extra run of a row, that starts now; the next tick publishes it."""
+        now = self.store.now()
+        text = f"{declaration.name}/{row_id}/{now.isoformat()}"
+        run = StoredRun(
+            run_id=hashlib.sha256(text.encode()).hexdigest()[:32],
+            declaration=declaration.name,
+            schedule="",
+            row_id=str(row_id),
+            kind=declaration.kind_name,
+            scheduled_time=now,
+            start_time=now,
+        )
+        self.store.add([run])
+        return run
+
+    def cut_over(self, name: str, cutover_time: datetime) -> Progress:
+        """Let a declaration go over to its schedule, from its ``previous_schedule``, at a time.
+
+        Raises if that time is planned already: the runs behind it would be of both schedules.
+        """
+        declaration = self.declarations[name]
+        identity = schedule_identity(self.client, declaration.schedule)
+        progress = self.store.begin(name, identity)
+        planned = progress.watermark_time
+        if progress.open_pass is not None:
+            planned = max(planned, progress.open_pass.end_time)
+        # Another tick may plan before this is stored.
+        earliest = max(planned, self.store.now() + self.look_ahead)
+        if progress.schedule == identity:
+            raise refused("schedule", identity, "must be another: the declaration runs by it")
+        if cutover_time < earliest:
+            allowed = f"must be {earliest.isoformat()} or later: runs before it are planned"
+            raise refused("cutover_time", cutover_time.isoformat(), allowed)
+        if not self.store.schedule_cutover(progress, identity, cutover_time):
+            return self.cut_over(name, cutover_time)  # a tick came between
+        return self.store.begin(name, identity)
+
+    def prune(self) -> int:
+        """Delete runs that ended long ago; returns how many."""
+        pruned = 0
+        for declaration in self.declarations.values():
+            keep = declaration.keep or 2 * longest_cycle(self.client, declaration.schedule)
+            while True:
+                before = self.store.now() - keep
+                count = self.store.prune(declaration.name, before, _PRUNED)
+                pruned += count
+                if count < _PRUNED:
+                    break
+        return pruned
