@@ -25,7 +25,7 @@ MAX_DOUBLINGS = 6
 
 def republish_time(now: datetime, after: timedelta, publication: int) -> datetime:
     """Return when a run is published again that nobody claims."""
-    return now + after * 2 ** min(publication - 1, MAX_DOUBLINGS)
+    return now + after * (1 << min(publication - 1, MAX_DOUBLINGS))
 
 
 def _machine_time() -> datetime:
