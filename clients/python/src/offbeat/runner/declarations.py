@@ -43,6 +43,8 @@ class Declaration(Generic[RowId]):
     first_run_span: over how long ``NOW_SMEARED`` spreads first runs; of schedules without kinds.
     run_time_limit: how long a worker has a run before another may have it, 1 s to 366 days: longer
         than any run takes. Default: 30 minutes.
+    max_publication_count: a run that was given to the queue so often, and has not ended, has
+        failed: its job kills the worker, say. 1 to 1,000. Default: 10.
     republish_after: after how long a run that no worker has claimed is given to the queue again,
         1 s to 366 days; doubled each time. Default: 10 minutes.
     keep: how long runs are kept after they have ended, up to 366 days; at least two cycles, so that
@@ -61,6 +63,7 @@ class Declaration(Generic[RowId]):
     first_run: FirstRunPolicy = FirstRunPolicy.NEXT_CYCLE
     first_run_span: timedelta | None = None
     run_time_limit: timedelta = timedelta(minutes=30)
+    max_publication_count: int = 10
     republish_after: timedelta = timedelta(minutes=10)
     keep: timedelta | None = None
 
@@ -77,6 +80,9 @@ class Declaration(Generic[RowId]):
             if not isinstance(span, timedelta) or not least <= span <= _LONGEST:
                 allowed = f"must be {least.total_seconds():g} s to 366 days, as a timedelta"
                 raise refused(name, span, allowed)
+        if not 1 <= self.max_publication_count <= 1_000:
+            count = self.max_publication_count
+            raise refused("max_publication_count", count, "must be 1 to 1000 publications")
 
     @property
     def kind_name(self) -> str:

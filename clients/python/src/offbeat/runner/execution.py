@@ -99,7 +99,16 @@ class Worker:
         if claim.run is None or claim.outcome is not ClaimOutcome.GRANTED:
             _log.info("the message of run %s is obsolete", message.run_id)
             return None
-        rows = self.declarations[message.declaration].rows
+        declaration = self.declarations[message.declaration]
+        if message.publication > declaration.max_publication_count:
+            _log.error(
+                "run %s of %s has failed: it was published too often",
+                message.run_id,
+                message.declaration,
+            )
+            self._finish(message, RunState.FAILED)
+            return None
+        rows = declaration.rows
         row_id = parse_row_id(rows.id_type, message.row_id)
         if not rows.contains(row_id):
             self._finish(message, RunState.SKIPPED)

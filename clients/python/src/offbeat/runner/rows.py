@@ -17,8 +17,10 @@ RowId = TypeVar("RowId", UUID, int, str)
 class RowSource(Protocol[RowId]):
     """The rows of a declaration: those that are in its scope now."""
 
-    #: The type of their IDs.
-    id_type: type[RowId]
+    @property
+    def id_type(self) -> type[RowId]:
+        """The type of their IDs."""
+        ...
 
     def page(self, after: RowId | None, limit: int) -> Sequence[RowId]:
         """Return the first IDs after one, in an order of the source's own that does not change."""
@@ -58,7 +60,12 @@ class IdList(Generic[RowId]):
             if first is None:
                 raise refused("id_type", None, "must be given where there are no IDs yet")
             id_type = type(first)
-        self.id_type: type[RowId] = id_type
+        self._id_type: type[RowId] = id_type
+
+    @property
+    def id_type(self) -> type[RowId]:
+        """The type of the IDs."""
+        return self._id_type
 
     def page(self, after: RowId | None, limit: int) -> Sequence[RowId]:
         """Return the first IDs after one, sorted."""

@@ -1,0 +1,108 @@
+"""What an app of Celery has of Offbeat: a store, a client, a runner, and workers of runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Callable, Union
+from weakref import WeakKeyDictionary
+
+from ..client import Client
+from ..lateness import LatenessRecorder
+from ..runner import Declaration, RunMessage, Runner, RunStore, StoredRun, Worker
+from ..runner.rows import parse_row_id
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+#: A store, or what makes one: it is called once in each process.
+StoreSource = Union[RunStore, Callable[[], RunStore]]
+
+
+class Integration:
+    """The parts of Offbeat in an app; see :func:`offbeat.celery.setup`."""
+
+    def __init__(
+        self,
+        app: Celery,
+        store: StoreSource,
+        client: Client,
+        interval: timedelta,
+        lateness: LatenessRecorder | None,
+    ) -> None:
+        """Make nothing yet: tasks are declared later, and processes are forked."""
+        self.app, self.client, self.interval, self.lateness = app, client, interval, lateness
+        self._source = store
+        self._pid = 0
+        self._runner: Runner | None = None
+
+    @property
+    def runner(self) -> Runner:
+        """The runner of this process, with what all tasks declare."""
+        if self._runner is None or self._pid != os.getpid():
+            source = self._source
+            store: Any = source() if callable(source) else source
+            publisher = TaskPublisher(self.app)
+            self._runner = Runner(
+                self.declarations(), store, publisher, client=self.client, interval=self.interval
+            )
+            self._pid = os.getpid()
+        return self._runner
+
+    @property
+    def worker(self) -> Worker:
+        """Who claims the runs of messages."""
+        runner = self.runner
+        return Worker(runner.declarations, runner.store)
+
+    def declarations(self) -> list[Declaration[Any]]:
+        """Return what the tasks of the app declare."""
+        return [
+            task.recurrence.declaration(name)
+            for name, task in sorted(self.app.tasks.items())
+            if getattr(task, "recurrence", None) is not None
+        ]
+
+
+class TaskPublisher:
+    """Sends a message for each run: the task, with the ID of the row."""
+
+    def __init__(self, app: Celery) -> None:
+        """Take the app."""
+        self._app = app
+
+    def publish(self, runs: Sequence[StoredRun]) -> None:
+        """Send the messages over one connection."""
+        with self._app.producer_or_acquire() as producer:
+            for run in runs:
+                task = self._app.tasks[run.declaration]
+                row_id = parse_row_id(task.recurrence.rows.id_type, run.row_id)
+                task.apply_async(
+                    (row_id,),
+                    task_id=f"{run.run_id}-{run.publication}",
+                    eta=_eta(run.start_time),
+                    headers={"offbeat_run": RunMessage.of(run).to_json()},
+                    producer=producer,
+                )
+
+
+def _eta(start_time: datetime) -> datetime | None:
+    """Return when a worker begins, if not now: messages without it are not held in memory."""
+    return start_time if start_time > datetime.now(start_time.tzinfo) else None
+
+
+_integrations: WeakKeyDictionary[Any, Integration] = WeakKeyDictionary()
+
+
+def register(app: Celery, integration: Integration) -> None:
+    """Remember what an app has."""
+    _integrations[app] = integration
+
+
+def integration_of(app: Celery) -> Integration:
+    """Return what an app has."""
+    app = getattr(app, "_get_current_object", lambda: app)()
+    if app not in _integrations:
+        raise RuntimeError(f"offbeat.celery.setup was not called with the app {app.main!r}")
+    return _integrations[app]

@@ -1,0 +1,71 @@
+"""Requests of workers: what becomes of a task whose process was killed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from billiard.einfo import ExceptionInfo
+from celery.exceptions import WorkerLostError
+from celery.utils.log import get_logger
+from celery.worker.request import Request
+from celery.worker.state import task_ready
+
+from ..runner import RunMessage, RunState
+from .errors import LanesExhausted
+from .integration import integration_of
+from .lanes import demote, lane_of
+
+_log = get_logger(__name__)
+
+
+class OffbeatRequest(Request):  # type: ignore[misc]
+    """Runs in the worker's own process, as that of the task is gone."""
+
+    def on_timeout(self, soft: bool, timeout: float) -> None:
+        """Demote a task that has ignored the timeout of its lane; fail the run of any other."""
+        if not soft and self.task.lanes is not None and lane_of(self._context):
+            integration = integration_of(self.task.app)
+            try:
+                demote(integration, self.task, self._context, self.args, self.kwargs)
+            except LanesExhausted as exhausted:
+                _log.error("%s[%s] %s", self.name, self.id, exhausted)
+            else:
+                _log.warning(
+                    "%s[%s] was killed after %s s in lane %s, and goes on in the next",
+                    self.name,
+                    self.id,
+                    timeout,
+                    lane_of(self._context),
+                )
+                self._release_run()
+                task_ready(self)
+                if self.task.acks_late:
+                    self.acknowledge()
+                return
+        if not soft:
+            self._finish_run(RunState.FAILED)
+        super().on_timeout(soft, timeout)
+
+    def on_failure(
+        self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False
+    ) -> Any:
+        """Let the run of a process that died be published again by the next tick."""
+        if isinstance(exc_info.exception, WorkerLostError):
+            self._release_run()
+        return super().on_failure(exc_info, send_failed_event, return_ok)
+
+    def _message(self) -> RunMessage | None:
+        header = self._request_dict.get("offbeat_run")
+        return None if header is None else RunMessage.from_json(header)
+
+    def _finish_run(self, state: RunState) -> None:
+        message = self._message()
+        if message is not None:
+            store = integration_of(self.task.app).runner.store
+            store.finish(message.run_id, message.publication, state)
+
+    def _release_run(self) -> None:
+        message = self._message()
+        if message is not None:
+            store = integration_of(self.task.app).runner.store
+            store.release(message.run_id, message.publication, store.now())

@@ -1,0 +1,60 @@
+"""Rows of a task: anything that has IDs, found when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, Union
+
+from ..runner import IdList, RowSource
+from ..sql import SqlPredicate, SqlTarget
+
+#: A source of rows, IDs, a model or a queryset of Django; or a function that returns one of them.
+Rows = Union[RowSource[Any], Iterable[Any], Callable[[], Any]]
+
+
+class LazyRows:
+    """Rows that are found at their first use, when all models are loaded."""
+
+    def __init__(self, rows: Rows, id_type: type[Any] | None) -> None:
+        """Take what stands for the rows."""
+        self._rows, self._id_type = rows, id_type
+        self._found: RowSource[Any] | None = None
+
+    @property
+    def id_type(self) -> type[Any]:
+        """The type of the IDs."""
+        return self._source().id_type
+
+    def page(self, after: Any, limit: int) -> Sequence[Any]:
+        """See :class:`~offbeat.runner.RowSource`."""
+        return self._source().page(after, limit)
+
+    def sql_target(self) -> SqlTarget | None:
+        """See :class:`~offbeat.runner.RowSource`."""
+        return self._source().sql_target()
+
+    def matching(self, predicate: SqlPredicate) -> Sequence[Any]:
+        """See :class:`~offbeat.runner.RowSource`."""
+        return self._source().matching(predicate)
+
+    def contains(self, row_id: Any) -> bool:
+        """See :class:`~offbeat.runner.RowSource`."""
+        return self._source().contains(row_id)
+
+    def _source(self) -> RowSource[Any]:
+        if self._found is None:
+            self._found = self._find()
+        return self._found
+
+    def _find(self) -> RowSource[Any]:
+        rows: Any = self._rows
+        if hasattr(rows, "sql_target"):
+            return rows  # type: ignore[no-any-return]
+        example = rows() if callable(rows) and not isinstance(rows, type) else rows
+        if hasattr(example, "sql_target"):
+            return example  # type: ignore[no-any-return]
+        if hasattr(example, "_meta") or hasattr(example, "model"):
+            from ..django import QuerySetRows
+
+            return QuerySetRows(rows)
+        return IdList(rows, self._id_type)
