@@ -256,13 +256,13 @@ def scenario(days: float, users: int, workers: int, run_time: int, *strategies: 
 SIMULATION_MB = (64 << 20) / MB + 16
 THIRD = 1 / 3
 SHAPES = {
-    "many cycles": scenario(46, 11_000, 12, 3, "slots"),
-    "jobs that nobody does": scenario(46, 11_000, 1, 5_000, "at_once"),
-    "many users": scenario(THIRD, 430_000, 1_000, 3, "slots"),
-    "many users who all wait": scenario(THIRD, 430_000, 1, 3, "at_once"),
-    "many users who plan themselves": scenario(THIRD, 430_000, 1_000, 3, "self_rescheduling"),
-    "many users at random": scenario(THIRD, 430_000, 1_000, 3, "random_smear"),
-    "three strategies": scenario(15, 22_000, 40, 3, "slots", "at_once", "random_smear"),
+    "many cycles": scenario(46, 9_200, 12, 3, "slots"),
+    "jobs that nobody does": scenario(46, 9_200, 1, 5_000, "at_once"),
+    "many users": scenario(THIRD, 409_000, 1_000, 3, "slots"),
+    "many users who all wait": scenario(THIRD, 409_000, 1, 3, "at_once"),
+    "many users who plan themselves": scenario(THIRD, 409_000, 1_000, 3, "self_rescheduling"),
+    "many users at random": scenario(THIRD, 409_000, 1_000, 3, "random_smear"),
+    "three strategies": scenario(15, 21_100, 40, 3, "slots", "at_once", "random_smear"),
 }
 
 

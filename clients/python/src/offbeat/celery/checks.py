@@ -39,8 +39,8 @@ def errors(integration: Integration) -> Iterator[str]:
         yield (
             f"the broker's visibility_timeout of {visibility.total_seconds():g} s must be more "
             f"than the {ahead.total_seconds():g} s that runs are published ahead: it delivers "
-            "their messages again and again. Set visibility_timeout in broker_transport_options to more, "
-            "or interval to less"
+            "their messages again and again. Set visibility_timeout in broker_transport_options "
+            "to more, or interval to less"
         )
 
 
