@@ -58,6 +58,7 @@ class Integration:
 
     def declarations(self) -> list[Declaration[Any]]:
         """Return what the tasks of the app declare."""
+        self.app.loader.import_default_modules()
         return [
             task.recurrence.declaration(name)
             for name, task in sorted(self.app.tasks.items())

@@ -23,33 +23,33 @@ class LazyRows:
     @property
     def id_type(self) -> type[Any]:
         """The type of the IDs."""
-        return self._source().id_type
+        return self.source.id_type
 
     def page(self, after: Any, limit: int) -> Sequence[Any]:
         """See :class:`~offbeat.runner.RowSource`."""
-        return self._source().page(after, limit)
+        return self.source.page(after, limit)
 
     def sql_target(self) -> SqlTarget | None:
         """See :class:`~offbeat.runner.RowSource`."""
-        return self._source().sql_target()
+        return self.source.sql_target()
 
     def matching(self, predicate: SqlPredicate) -> Sequence[Any]:
         """See :class:`~offbeat.runner.RowSource`."""
-        return self._source().matching(predicate)
+        return self.source.matching(predicate)
 
     def contains(self, row_id: Any) -> bool:
         """See :class:`~offbeat.runner.RowSource`."""
-        return self._source().contains(row_id)
+        return self.source.contains(row_id)
 
-    def _source(self) -> RowSource[Any]:
+    @property
+    def source(self) -> RowSource[Any]:
+        """What was found."""
         if self._found is None:
             self._found = self._find()
         return self._found
 
     def _find(self) -> RowSource[Any]:
         rows: Any = self._rows
-        if hasattr(rows, "sql_target"):
-            return rows  # type: ignore[no-any-return]
         example = rows() if callable(rows) and not isinstance(rows, type) else rows
         if hasattr(example, "sql_target"):
             return example  # type: ignore[no-any-return]

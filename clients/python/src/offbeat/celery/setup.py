@@ -11,6 +11,7 @@ from celery.utils.log import get_logger
 
 from ..client import Client
 from ..lateness import LatenessRecorder
+from ..runner.registry import add_source
 from . import checks
 from .integration import Integration, StoreSource, register
 
@@ -48,6 +49,7 @@ def setup(
         store, client = _defaults(store, client)
     integration = Integration(app, store, client, interval, lateness)
     register(app, integration)
+    add_source(integration.declarations)
 
     def tick() -> None:
         integration.runner.tick()

@@ -57,7 +57,16 @@ class Recurrence:
 
     def declaration(self, name: str) -> Declaration[Any]:
         """Return the declaration of the task."""
-        return Declaration(name, self.schedule, self.rows, **self.options)
+        return Declaration(name, named(self.schedule), self.rows, **self.options)
+
+
+def named(schedule: AnySchedule) -> AnySchedule:
+    """Return a schedule of Django's settings, if it is its name."""
+    if isinstance(schedule, str) and "/" not in schedule:
+        from ..django.conf import get_schedule
+
+        return get_schedule(schedule)
+    return schedule
 
 
 class OffbeatTask(Task):  # type: ignore[misc]

@@ -121,14 +121,22 @@ class Runner:
             self.store.unpublish(runs)
             raise
 
+    def plan(self, declaration: Declaration[Any]) -> int:
+        """Plan what a declaration runs until the tick after the next; returns how many are new."""
+        return self._planner.plan(declaration)
+
+    def run_once(self) -> None:
+        """Tick; an error of the store or the queue is logged, and the next tick tries again."""
+        try:
+            self.tick()
+        except Exception:  # the database or the broker is away
+            _log.exception("a tick failed")
+
     def run(self, stop: threading.Event) -> None:
-        """Tick until an event is set; an error of the store or the queue is logged."""
+        """Tick until an event is set."""
         while not stop.is_set():
             started = time.monotonic()
-            try:
-                self.tick()
-            except Exception:  # the database or the broker is away: the next tick tries again
-                _log.exception("a tick failed")
+            self.run_once()
             stop.wait(max(0.0, self.interval.total_seconds() - (time.monotonic() - started)))
 
     def add_row(self, declaration: Declaration[RowId], row_id: RowId) -> bool:

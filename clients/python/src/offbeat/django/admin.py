@@ -1,0 +1,80 @@
+"""Runs and declarations to look at; declarations can be paused, and rows run now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+
+from .jobs import declarations, run_now
+from .models import OffbeatProgress, OffbeatRun
+from .store import get_store
+
+
+class _ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
+    def has_add_permission(self, request: Any) -> bool:
+        return False
+
+    def has_change_permission(self, request: Any, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(OffbeatProgress)
+class OffbeatProgressAdmin(_ReadOnly):
+    """Declarations, and how far they are planned."""
+
+    list_display = (
+        "declaration",
+        "schedule",
+        "watermark_time",
+        "paused",
+        "planned_count",
+        "late_count",
+        "dropped_count",
+    )
+    actions = ("pause", "resume")
+
+    @admin.action(description="Pause the selected declarations", permissions=["pause"])
+    def pause(self, request: Any, queryset: Any) -> None:
+        """Plan nothing until they are resumed."""
+        for row in queryset:
+            get_store().pause(row.declaration, True)
+
+    @admin.action(description="Resume the selected declarations", permissions=["pause"])
+    def resume(self, request: Any, queryset: Any) -> None:
+        """Plan again."""
+        for row in queryset:
+            get_store().pause(row.declaration, False)
+
+    def has_pause_permission(self, request: Any) -> bool:
+        """Say who may: those with the permission to change declarations."""
+        return bool(request.user.has_perm("offbeat.change_offbeatprogress"))
+
+
+@admin.register(OffbeatRun)
+class OffbeatRunAdmin(_ReadOnly):
+    """Runs, by state and start."""
+
+    list_display = ("declaration", "row_id", "kind", "scheduled_time", "start_time", "state")
+    list_filter = ("state", "declaration", "kind")
+    search_fields = ("row_id", "run_id")
+    ordering = ("-start_time",)
+    show_full_result_count = False
+    actions = ("run_again",)
+
+    @admin.action(description="Run the selected rows now", permissions=["run"])
+    def run_again(self, request: Any, queryset: Any) -> None:
+        """Plan an extra run of each row."""
+        declared = declarations()
+        for run in queryset:
+            if run.declaration not in declared:
+                self.message_user(request, f"{run.declaration} is not declared", messages.ERROR)
+                continue
+            run_now(run.declaration, run.row_id)
+
+    def has_run_permission(self, request: Any) -> bool:
+        """Say who may: those with the permission to add runs."""
+        return bool(request.user.has_perm("offbeat.add_offbeatrun"))

@@ -1,0 +1,102 @@
+"""System checks: what cannot work is said before it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connections
+
+from ..errors import OffbeatError
+from ..runner.declarations import check as check_declaration
+from .conf import get_client, interval, setting
+
+
+def register() -> None:
+    """Register the checks."""
+    checks.register(check_settings, "offbeat")
+    checks.register(check_declarations, "offbeat")
+    checks.register(check_indexes, checks.Tags.database)
+
+
+def check_settings(**_: Any) -> list[checks.CheckMessage]:
+    """Check the settings."""
+    found: list[checks.CheckMessage] = []
+    if not settings.USE_TZ:
+        hint = "Set USE_TZ = True: runs are instants."
+        found.append(checks.Error("Offbeat needs time zones.", hint=hint, id="offbeat.E001"))
+    try:
+        interval()
+        get_client()
+        using = setting("USING")
+    except ImproperlyConfigured as error:
+        return [*found, checks.Error(str(error), id="offbeat.E002")]
+    if using not in settings.DATABASES:
+        message = f"OFFBEAT: USING is {using!r}, which is not among DATABASES."
+        found.append(checks.Error(message, id="offbeat.E002"))
+    return found
+
+
+def check_declarations(**_: Any) -> list[checks.CheckMessage]:
+    """Check what is declared: schedules, kinds, and whether a sidecar is needed."""
+    from .jobs import declarations
+
+    found: list[checks.CheckMessage] = []
+    try:
+        client, declared = get_client(), declarations()
+    except ImproperlyConfigured as error:
+        return [checks.Error(str(error), id="offbeat.E003")]
+    for name, declaration in declared.items():
+        try:
+            refusal = client.local_refusal(declaration.schedule)
+            if refusal is None:
+                check_declaration(declaration, client)
+        except OffbeatError as error:
+            found.append(checks.Error(f"{name}: {error}", id="offbeat.E003"))
+            continue
+        if refusal is not None and setting("MODE") == "local":
+            hint = 'Start a sidecar, and set MODE to "auto".'
+            found.append(checks.Error(f"{name}: {refusal}", hint=hint, id="offbeat.E004"))
+        elif refusal is not None and setting("ADDRESS") is None:
+            hint = "Set ADDRESS in OFFBEAT, and start a sidecar there."
+            found.append(checks.Warning(f"{name}: {refusal}", hint=hint, id="offbeat.W001"))
+    return found
+
+
+def check_indexes(databases: Any = None, **_: Any) -> list[checks.CheckMessage]:
+    """Check that the indexes of ``Meta.indexes`` are in the database, and that there are some."""
+    from .indexes import OffbeatIndex
+    from .jobs import declarations
+    from .rows import sql_target
+
+    found: list[checks.CheckMessage] = []
+    for alias in databases or ():
+        for model in apps.get_models():
+            indexes = [one for one in model._meta.indexes if isinstance(one, OffbeatIndex)]
+            for index in indexes:
+                made = index.index(model, alias)
+                if made is not None and not _has_index(alias, model._meta.db_table, made.name):
+                    message = f"{model._meta.label} has no index {made.name} in {alias!r}."
+                    hint = "Run makemigrations and migrate."
+                    found.append(checks.Error(message, hint=hint, id="offbeat.E005"))
+        for name, declaration in declarations().items():
+            rows: Any = getattr(declaration.rows, "source", declaration.rows)
+            model = getattr(rows, "model", None)
+            if model is None or sql_target(model, rows.field, alias) is None:
+                continue
+            if not any(isinstance(one, OffbeatIndex) for one in model._meta.indexes):
+                message = f"{name}: each tick reads all rows of {model._meta.label}."
+                hint = "Add an OffbeatIndex to Meta.indexes of the model, and migrate."
+                found.append(checks.Warning(message, hint=hint, id="offbeat.W002"))
+    return found
+
+
+def _has_index(alias: str, table: str, name: str) -> bool:
+    connection = connections[alias]
+    if table not in connection.introspection.table_names():
+        return True  # not migrated at all, which Django says itself
+    with connection.cursor() as cursor:
+        return name in connection.introspection.get_constraints(cursor, table)

@@ -1,0 +1,106 @@
+"""Jobs of Django alone, for sites without a queue: ``manage.py offbeat_run`` runs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Callable, TypeVar
+
+from django.utils.module_loading import autodiscover_modules
+
+from ..runner import Declaration, Runner, StoredRun
+from ..runner.registry import add_source, all_declarations
+from ..schedule import AnySchedule
+from .conf import get_client, get_schedule, interval
+from .rows import ModelRows, QuerySetRows
+from .store import get_store
+
+Job = TypeVar("Job", bound=Callable[[Any], object])
+
+
+@dataclass(frozen=True)
+class _Recurring:
+    schedule: AnySchedule
+    rows: QuerySetRows
+    options: dict[str, Any]
+    job: Callable[[Any], object]
+
+    def declaration(self, name: str) -> Declaration[Any]:
+        return Declaration(name, get_schedule(self.schedule), self.rows, **self.options)
+
+
+_recurring: dict[str, _Recurring] = {}
+
+
+def recurring(
+    schedule: AnySchedule,
+    *,
+    rows: ModelRows,
+    field: str = "pk",
+    name: str | None = None,
+    **options: Any,
+) -> Callable[[Job], Job]:
+    """Declare a function that runs for each row, once in each cycle of a schedule.
+
+    It takes the ID of a row. ``schedule`` is a name of the setting's ``SCHEDULES``, or any
+    schedule; ``rows`` are a model, a queryset, or a function that returns one. ``name`` is by
+    default the function's, with its module; ``options`` are those of
+    :class:`~offbeat.runner.Declaration`. Functions in an app's ``tasks.py`` are found::
+
+        @recurring("bank", kind="balance", rows=Account)
+        def sync_balance(account_id): ...
+
+    With Celery, take :func:`offbeat.celery.recurring_task` instead.
+    """
+
+    def declare(job: Job) -> Job:
+        chosen = name or f"{job.__module__}.{job.__qualname__}"
+        _recurring[chosen] = _Recurring(schedule, QuerySetRows(rows, field), options, job)
+        return job
+
+    return declare
+
+
+def _declarations() -> list[Declaration[Any]]:
+    return [declared.declaration(name) for name, declared in _recurring.items()]
+
+
+add_source(_declarations)
+
+
+def jobs() -> dict[Declaration[Any], Callable[[Any], object]]:
+    """Return what ``manage.py offbeat_run`` runs."""
+    discover()
+    return {declared.declaration(name): declared.job for name, declared in _recurring.items()}
+
+
+def declarations() -> dict[str, Declaration[Any]]:
+    """Return all that is declared, also by Celery's tasks."""
+    discover()
+    return all_declarations()
+
+
+@lru_cache(maxsize=1)
+def discover() -> None:
+    """Import the modules of apps that declare jobs."""
+    autodiscover_modules("tasks")
+
+
+class NoPublisher:
+    """Publishes nothing: where a runner only answers questions."""
+
+    def publish(self, runs: Any) -> None:
+        """Refuse."""
+        raise RuntimeError("this runner publishes nothing")
+
+
+def runner() -> Runner:
+    """Return a runner of all that is declared, which plans and does not publish."""
+    found = declarations().values()
+    return Runner(found, get_store(), NoPublisher(), client=get_client(), interval=interval())
+
+
+def run_now(name: str, row_id: Any) -> StoredRun:
+    """Plan an extra run of a row, which the next tick publishes."""
+    chosen = runner()
+    return chosen.run_now(chosen.declarations[name], row_id)

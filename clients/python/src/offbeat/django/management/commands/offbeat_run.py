@@ -1,0 +1,72 @@
+"""Runs the jobs of sites without a queue."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from datetime import timedelta
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db import close_old_connections
+
+from offbeat.runner import Runner, ThreadQueue
+
+from ...conf import get_client, interval
+from ...jobs import jobs
+from ...store import get_store
+from ._base import OffbeatCommand
+
+
+class Command(OffbeatCommand):
+    """Plans and runs what ``recurring`` declares, until it is stopped."""
+
+    help = "Run the recurring jobs of this site in this process, until it is stopped."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the number of threads, and for tests an end."""
+        parser.add_argument("--threads", type=int, default=4, help="jobs at a time [default: 4]")
+        parser.add_argument("--seconds", type=float, help="stop after so long")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run."""
+        declared = jobs()
+        if not declared:
+            raise CommandError("no job is declared: see offbeat.django.recurring")
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+        if options["seconds"] is not None:
+            timer = threading.Timer(options["seconds"], stop.set)
+            timer.daemon = True
+            timer.start()
+        store = get_store()
+        queue = ThreadQueue(
+            store,
+            {declaration: _own_connection(job) for declaration, job in declared.items()},
+            thread_count=options["threads"],
+        )
+        runner = Runner(declared, store, queue, client=get_client(), interval=interval())
+        runner.check()
+        for declaration in declared:
+            self.stdout.write(f"{declaration.name} runs every cycle of its schedule")
+        ticks = 0
+        while not stop.is_set():
+            close_old_connections()
+            runner.run_once()
+            if ticks % 60 == 0:
+                runner.prune()
+            ticks += 1
+            stop.wait(min(runner.interval, timedelta(minutes=1)).total_seconds())
+        queue.close()
+
+
+def _own_connection(job: Any) -> Any:
+    def run(row_id: Any) -> None:
+        close_old_connections()
+        try:
+            job(row_id)
+        finally:
+            close_old_connections()
+
+    return run
