@@ -19,7 +19,7 @@ from ..runner import (
     RunState,
     StoredRun,
 )
-from ..runner.memory import NEVER_RUN, decide_claim, republish_time
+from ..runner.decisions import NEVER_RUN, decide_claim, publications
 from ..runner.records import COUNT_NAMES
 from .conf import setting
 from .models import OffbeatProgress, OffbeatRun
@@ -176,24 +176,19 @@ class DjangoStore:
             rows = self._runs.filter(due, declaration__in=list(republish_after))
             if connections[self.using].features.has_select_for_update_skip_locked:
                 rows = rows.select_for_update(skip_locked=True)
-            found = list(rows.order_by("next_action_time", "run_id")[:limit])
-            groups: dict[tuple[str, int, bool], list[OffbeatRun]] = {}
-            for row in found:
-                key = (row.declaration, row.publication + 1, row.start_time > now)
-                groups.setdefault(key, []).append(row)
-            for (declaration, publication, _), group in groups.items():
-                # One statement: each may be published again when the last of them may.
-                latest = max(now, max(row.start_time for row in group))
-                action = republish_time(latest, republish_after[declaration], publication)
-                for row in group:
-                    row.state, row.publication = RunState.PUBLISHED.value, publication
-                    row.next_action_time = action
-                self._runs.filter(run_id__in=[row.run_id for row in group]).update(
+            found = [row.record() for row in rows.order_by("next_action_time", "run_id")[:limit]]
+            published = publications(found, now, republish_after)
+            groups: dict[tuple[int, datetime | None], list[str]] = {}
+            for run in published:
+                key = (run.publication, run.next_action_time)
+                groups.setdefault(key, []).append(run.run_id)
+            for (publication, action_time), run_ids in groups.items():
+                self._runs.filter(run_id__in=run_ids).update(
                     state=RunState.PUBLISHED.value,
                     publication=publication,
-                    next_action_time=action,
+                    next_action_time=action_time,
                 )
-        return [row.record() for row in found]
+        return published
 
     def unpublish(self, runs: Sequence[StoredRun]) -> None:
         """See :class:`~offbeat.runner.RunStore`."""
@@ -201,7 +196,11 @@ class DjangoStore:
             ids = [run.run_id for run in runs if run.publication == publication]
             self._runs.filter(
                 run_id__in=ids, state=RunState.PUBLISHED.value, publication=publication
-            ).update(state=RunState.PLANNED.value, next_action_time=F("start_time"))
+            ).update(
+                state=RunState.PLANNED.value,
+                publication=publication - 1,
+                next_action_time=F("start_time"),
+            )
 
     def overdue(self, declaration: str, start_before: datetime, limit: int) -> list[StoredRun]:
         """See :class:`~offbeat.runner.RunStore`."""

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Callable
 
 from .._forks import ForkLock
+from .decisions import NEVER_RUN, decide_claim, publications
 from .records import (
     Claim,
     ClaimOutcome,
@@ -18,14 +19,6 @@ from .records import (
     RunState,
     StoredRun,
 )
-
-#: How often the time until a run is published again doubles at most.
-MAX_DOUBLINGS = 6
-
-
-def republish_time(now: datetime, after: timedelta, publication: int) -> datetime:
-    """Return when a run is published again that nobody claims."""
-    return now + after * (1 << min(publication - 1, MAX_DOUBLINGS))
 
 
 def _machine_time() -> datetime:
@@ -133,19 +126,7 @@ class MemoryStore:
                 if run.declaration in republish_after and _is_due(run, start_before, now)
             ]
             due.sort(key=lambda run: (run.action_time, run.run_id))
-            published = [
-                replace(
-                    run,
-                    state=RunState.PUBLISHED,
-                    publication=run.publication + 1,
-                    next_action_time=republish_time(
-                        max(now, run.start_time),
-                        republish_after[run.declaration],
-                        run.publication + 1,
-                    ),
-                )
-                for run in due[:limit]
-            ]
+            published = publications(due[:limit], now, republish_after)
             self._runs.update((run.run_id, run) for run in published)
             return published
 
@@ -156,7 +137,10 @@ class MemoryStore:
                 kept = self._runs[run.run_id]
                 if (kept.state, kept.publication) == (RunState.PUBLISHED, run.publication):
                     self._runs[run.run_id] = replace(
-                        kept, state=RunState.PLANNED, next_action_time=None
+                        kept,
+                        state=RunState.PLANNED,
+                        publication=run.publication - 1,
+                        next_action_time=None,
                     )
 
     def overdue(self, declaration: str, start_before: datetime, limit: int) -> list[StoredRun]:
@@ -174,11 +158,16 @@ class MemoryStore:
     def replan(self, run: StoredRun, state: RunState, start_time: datetime) -> bool:
         """See :class:`RunStore`."""
         with self._lock:
-            if self._runs.get(run.run_id) != run:
+            kept = self._runs.get(run.run_id)
+            if kept is None or (kept.state, kept.publication, kept.start_time) != (
+                run.state,
+                run.publication,
+                run.start_time,
+            ):
                 return False
             ended = self.now() if state.ended else None
             self._runs[run.run_id] = replace(
-                run, state=state, start_time=start_time, next_action_time=ended
+                kept, state=state, start_time=start_time, next_action_time=ended
             )
             return True
 
@@ -255,23 +244,6 @@ class MemoryStore:
             for run_id in ended:
                 del self._runs[run_id]
             return len(ended)
-
-
-#: Runs in these states never began.
-NEVER_RUN = (RunState.SKIPPED, RunState.SUPERSEDED, RunState.DROPPED)
-
-
-def decide_claim(run: StoredRun | None, publication: int, now: datetime) -> Claim:
-    """Say what becomes of a message; the same for all stores."""
-    if run is None or run.publication != publication or run.state.ended:
-        return Claim(ClaimOutcome.OBSOLETE, run=run)
-    if run.state is RunState.PLANNED:  # the queue took its message, and said that it had not
-        return Claim(ClaimOutcome.OBSOLETE, run=run)
-    if run.start_time > now:
-        return Claim(ClaimOutcome.EARLY, run.start_time - now, run)
-    if run.state is RunState.CLAIMED and run.action_time > now:
-        return Claim(ClaimOutcome.HELD, run.action_time - now, run)
-    return Claim(ClaimOutcome.GRANTED, run=run)
 
 
 def _is_due(run: StoredRun, start_before: datetime, now: datetime) -> bool:

@@ -117,7 +117,6 @@ class Runner:
         try:
             self._publisher.publish(runs)
         except Exception:
-            # Some may have been sent: their messages are obsolete then.
             self.store.unpublish(runs)
             raise
 
@@ -147,12 +146,14 @@ class Runner:
         """
         now = self.store.now()
         smeared = declaration.first_run is FirstRunPolicy.NOW_SMEARED
-        new_id = NewId(now, declaration.first_run, smear_span=declaration.first_run_span)
+        new_id = None  # which a sidecar alone decides
+        if smeared:
+            new_id = NewId(now, declaration.first_run, smear_span=declaration.first_run_span)
         assignment = self.client.assign_slot(
             declaration.schedule, row_id, from_time=now, kind=declaration.kind, new_id=new_id
         )
-        first = assignment.first_run
-        if first is None or not (smeared or first.start_time < now + 2 * self.look_ahead):
+        first = assignment.first_run or assignment.next_run
+        if not smeared and first.start_time >= now + 2 * self.look_ahead:
             return False
         identity = schedule_identity(self.client, declaration.schedule)
         return self.store.add([stored(declaration, identity, first)]) == 1

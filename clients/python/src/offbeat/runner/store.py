@@ -75,7 +75,10 @@ class RunStore(Protocol):
         ...
 
     def unpublish(self, runs: Sequence[StoredRun]) -> None:
-        """Plan runs again whose message the queue did not take."""
+        """Take back a publication that the queue did not take: the runs are planned again.
+
+        A message of it that was sent all the same counts, as the next one will have its number.
+        """
         ...
 
     def overdue(self, declaration: str, start_before: datetime, limit: int) -> list[StoredRun]:

@@ -1,0 +1,61 @@
+"""What all stores decide alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from .records import Claim, ClaimOutcome, RunState, StoredRun
+
+#: How often the time until a run is published again doubles at most.
+MAX_DOUBLINGS = 6
+
+
+def republish_time(now: datetime, after: timedelta, publication: int) -> datetime:
+    """Return when a run is published again that nobody claims."""
+    return now + after * (1 << min(publication - 1, MAX_DOUBLINGS))
+
+
+def publications(
+    runs: Iterable[StoredRun], now: datetime, republish_after: Mapping[str, timedelta]
+) -> list[StoredRun]:
+    """Return runs as they are when they are published now, in their order.
+
+    Those of a declaration and publication are published again together, when the last of them may
+    be, so that a database can say it of all in one statement.
+    """
+    latest: dict[tuple[str, int], datetime] = {}
+    for run in runs:
+        key = (run.declaration, run.publication)
+        latest[key] = max(latest.get(key, now), run.start_time)
+    return [
+        replace(
+            run,
+            state=RunState.PUBLISHED,
+            publication=run.publication + 1,
+            next_action_time=republish_time(
+                latest[run.declaration, run.publication],
+                republish_after[run.declaration],
+                run.publication + 1,
+            ),
+        )
+        for run in runs
+    ]
+
+
+#: Runs in these states never began.
+NEVER_RUN = (RunState.SKIPPED, RunState.SUPERSEDED, RunState.DROPPED)
+
+
+def decide_claim(run: StoredRun | None, publication: int, now: datetime) -> Claim:
+    """Say what becomes of a message; the same for all stores."""
+    if run is None or run.publication != publication or run.state.ended:
+        return Claim(ClaimOutcome.OBSOLETE, run=run)
+    if run.state is RunState.PLANNED:  # its message was sent, and the publication taken back
+        return Claim(ClaimOutcome.OBSOLETE, run=run)
+    if run.start_time > now:
+        return Claim(ClaimOutcome.EARLY, run.start_time - now, run)
+    if run.state is RunState.CLAIMED and run.action_time > now:
+        return Claim(ClaimOutcome.HELD, run.action_time - now, run)
+    return Claim(ClaimOutcome.GRANTED, run=run)

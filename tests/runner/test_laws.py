@@ -1,0 +1,294 @@
+"""What the runner promises, in simulated time."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from simulation import HOUR, MINUTE, START, Simulation
+
+from offbeat import (
+    CatchUpPolicy,
+    Client,
+    FirstRunPolicy,
+    InvalidArgument,
+    MissedRunPolicy,
+    Schedule,
+)
+from offbeat.runner import Declaration, IdList, RunMessage, RunState
+
+EVERY_8_HOURS = Schedule(8 * HOUR)
+GAP = 3.5 * HOUR
+TWO_KINDS = Schedule(8 * HOUR, kinds=["import", "export"])
+ROWS = 400
+
+
+def declared(name="sync", schedule=EVERY_8_HOURS, ids=None, **options):
+    rows = IdList(list(range(ROWS)) if ids is None else ids, int)
+    return Declaration(name, schedule, rows, **options)
+
+
+def kinds():
+    return [declared(kind, TWO_KINDS, kind=kind) for kind in ("import", "export")]
+
+
+def test_each_row_runs_once_a_cycle_at_its_time():
+    simulation = Simulation(declared())
+    simulation.run(24 * HOUR)
+    runs = Counter(
+        (execution.row_id, (execution.scheduled_time - START) // (8 * HOUR))
+        for execution in simulation.executions
+    )
+    assert len(runs) == 3 * ROWS
+    assert set(runs.values()) == {1}
+    client = simulation.client
+    for execution in simulation.executions[::97]:
+        assigned = client.assign_slot(
+            EVERY_8_HOURS, execution.row_id, from_time=execution.scheduled_time
+        )
+        assert execution.time == assigned.next_run.start_time
+
+
+def test_messages_that_come_twice_run_once():
+    simulation = Simulation(declared())
+    simulation.copies = lambda message: 3
+    simulation.run(8 * HOUR)
+    assert len(simulation.executions) == ROWS
+
+
+def test_lost_messages_are_published_again_later_and_later():
+    simulation = Simulation(declared(ids=[7], republish_after=timedelta(minutes=10)))
+    lost = []
+
+    def copies(message: RunMessage) -> int:
+        lost.append(simulation.now)
+        return 0 if message.publication < 4 else 1
+
+    simulation.copies = copies
+    simulation.run(8 * HOUR)
+    assert len(simulation.executions) == 1
+    waits = [later - earlier for earlier, later in zip(lost[1:], lost[2:])]
+    assert [round(wait / (10 * MINUTE)) for wait in waits] == [2, 4]
+
+
+def test_the_run_of_a_dead_worker_is_done_by_another_after_its_claim():
+    limit = timedelta(minutes=20)
+    simulation = Simulation(declared(ids=[7], run_time_limit=limit))
+    simulation.works = lambda message: message.publication > 1
+    simulation.run(8 * HOUR)
+    (execution,) = simulation.executions
+    assert timedelta(minutes=30) <= execution.time - execution.scheduled_time <= 33 * MINUTE
+
+
+def test_the_message_of_an_older_publication_is_obsolete():
+    simulation = Simulation(declared(ids=[7]))
+    first = []
+
+    def copies(message: RunMessage) -> int:
+        first.append(message)
+        return 0 if message.publication == 1 else 1
+
+    simulation.copies = copies
+    simulation.run(8 * HOUR)
+    assert len(simulation.executions) == 1
+    simulation.put(simulation.now, first[0])
+    simulation.run(MINUTE)
+    assert len(simulation.executions) == 1
+
+
+def test_a_run_that_kills_each_worker_fails_in_the_end():
+    simulation = Simulation(declared(ids=[7], max_publication_count=3))
+    simulation.works = lambda message: message.publication > 3
+    simulation.run(8 * HOUR)
+    assert not simulation.executions
+    assert simulation.states()[RunState.FAILED] == 1
+
+
+def test_kinds_keep_apart_after_an_outage():
+    simulation = Simulation(*kinds())
+    simulation.run(8 * HOUR)
+    simulation.run(9 * HOUR, ticks=False)
+    before = len(simulation.executions)
+    simulation.run(10 * HOUR)
+    assert len(simulation.executions) > before + ROWS
+    # The promise of two kinds without run times: a quarter of a turn of an hour, and the tolerance.
+    assert simulation.least_gap() >= timedelta(minutes=15) - timedelta(seconds=60)
+
+
+def test_kinds_keep_apart_when_the_runners_stop_again_while_they_catch_up():
+    simulation = Simulation(*kinds())
+    simulation.run(8 * HOUR)
+    simulation.run(9 * HOUR, ticks=False)
+    simulation.run(20 * MINUTE)
+    simulation.run(2 * HOUR, ticks=False)
+    simulation.run(10 * HOUR)
+    assert simulation.least_gap() >= timedelta(minutes=14)
+    states = simulation.states()
+    assert not states[RunState.PLANNED] + states[RunState.CLAIMED]
+
+
+@pytest.mark.parametrize("policy", [MissedRunPolicy.DROP, MissedRunPolicy.RUN_ONCE])
+def test_every_run_is_accounted_for_after_an_outage(policy):
+    catch_up = CatchUpPolicy(
+        policy, on_time_tolerance=timedelta(seconds=60), smear_span=timedelta(minutes=30)
+    )
+    simulation = Simulation(declared(catch_up=catch_up))
+    simulation.run(3 * HOUR)
+    simulation.run(9 * HOUR, ticks=False)
+    simulation.run(12 * HOUR - 2 * MINUTE)
+    (progress,) = simulation.store.progress()
+    scheduled = 0
+    for row in range(ROWS):
+        columns = simulation.client.assign_slot(EVERY_8_HOURS, row, from_time=START)
+        first = columns.next_run.start_time
+        scheduled += (progress.watermark_time - first) // (8 * HOUR) + 1
+    counts = progress.counts
+    assert counts.planned + counts.dropped + counts.superseded + counts.skipped == scheduled
+    states = simulation.states()
+    assert sum(states.values()) == counts.planned
+    assert states[RunState.DONE] + states[RunState.PUBLISHED] == counts.planned
+    assert counts.dropped > 0 if policy is MissedRunPolicy.DROP else counts.late > 0
+
+
+def test_a_paused_declaration_runs_nothing_and_catches_up_when_it_is_resumed():
+    simulation = Simulation(declared())
+    simulation.run(2 * HOUR)
+    simulation.store.pause("sync", True)
+    simulation.run(2 * MINUTE)
+    before = len(simulation.executions)
+    simulation.run(2 * HOUR)
+    assert len(simulation.executions) == before
+    simulation.store.pause("sync", False)
+    simulation.run(4 * HOUR)
+    assert {execution.row_id for execution in simulation.executions} == set(range(ROWS))
+
+
+def test_a_cutover_loses_no_run_and_keeps_the_gap():
+    every_6_hours = Schedule(6 * HOUR)
+    old = declared()
+    new = declared(schedule=every_6_hours, previous_schedule=EVERY_8_HOURS, min_gap=GAP)
+    simulation = Simulation(old)
+    simulation.run(3 * HOUR)
+    # A rolling deploy: one runner knows the new schedule, and one does not.
+    simulation.declarations = (new,)
+    simulation.runners = [simulation.runner(old), simulation.runner(new)]
+    simulation.run(10 * MINUTE)
+    with pytest.raises(InvalidArgument, match="cutover_time"):
+        simulation.runners[1].cut_over("sync", simulation.now)
+    cutover = START + 12 * HOUR
+    simulation.runners[1].cut_over("sync", cutover)
+    simulation.run(2 * HOUR)
+    simulation.runners = [simulation.runner(new)]
+    simulation.run(22 * HOUR)
+    rows = {}
+    for execution in simulation.executions:
+        rows.setdefault(execution.row_id, []).append(execution)
+    dropped = 0
+    for row, executions in rows.items():
+        times = [execution.time for execution in executions]
+        gaps = [later - earlier for earlier, later in zip(times, times[1:])]
+        assert min(gaps) >= GAP, row
+        last = max(one.time for one in executions if one.scheduled_time < cutover)
+        first = min(one.time for one in executions if one.scheduled_time >= cutover)
+        assigned = simulation.client.assign_slot(every_6_hours, row, from_time=cutover)
+        regular = assigned.next_run.start_time
+        assert first == (regular if regular - last >= GAP else regular + 6 * HOUR), row
+        dropped += regular - last < GAP
+    assert len(rows) == ROWS
+    assert dropped == simulation.store.progress()[0].counts.dropped > 50
+
+
+def test_a_schedule_that_changed_without_a_cutover_is_not_planned(caplog):
+    simulation = Simulation(declared())
+    simulation.run(HOUR)
+    simulation.runners = [simulation.runner(declared(schedule=Schedule(6 * HOUR)))]
+    watermark = simulation.store.progress()[0].watermark_time
+    with caplog.at_level(logging.ERROR):
+        simulation.run(MINUTE)
+    assert simulation.store.progress()[0].watermark_time == watermark
+    assert "previous_schedule" in caplog.text
+
+
+@pytest.mark.parametrize("policy", FirstRunPolicy)
+def test_a_new_row_runs_once_in_its_first_cycle_or_waits_for_the_next(policy, sidecar):
+    ids = list(range(50))
+    span = 10 * MINUTE if policy is FirstRunPolicy.NOW_SMEARED else None
+    declaration = declared(ids=lambda: ids, first_run=policy, first_run_span=span)
+    simulation = Simulation(declaration)
+    if policy is FirstRunPolicy.NOW_SMEARED:  # which a sidecar decides
+        simulation.client = Client(sidecar, mode="auto")
+        simulation.runners = [simulation.runner(declaration) for _ in range(2)]
+    simulation.run(4 * HOUR + MINUTE)
+    created = simulation.now
+    for row in range(50, 250):
+        ids.append(row)
+        simulation.runners[0].add_row(declaration, row)
+        simulation.runners[1].add_row(declaration, row)  # saved twice
+    simulation.run(4 * HOUR - 2 * MINUTE)
+    first = Counter(one.row_id for one in simulation.executions if one.row_id >= 50)
+    assert set(first.values()) == {1}
+    for row in range(50, 250):
+        at = simulation.client.assign_slot(EVERY_8_HOURS, row, from_time=START).next_run.start_time
+        if policy is FirstRunPolicy.NOW_SMEARED or at >= created:
+            assert first[row] == 1 or at >= simulation.now
+        else:
+            assert first[row] == 0
+    simulation.run(8 * HOUR + 2 * MINUTE)
+    assert {one.row_id for one in simulation.executions} == set(range(250))
+
+
+def test_a_deleted_row_ends_its_run_quietly():
+    ids = list(range(50))
+    simulation = Simulation(declared(ids=lambda: ids))
+    simulation.runners[0].tick()
+    simulation.run(HOUR)
+    planned = simulation.runners[0].run_now(simulation.declarations[0], 7)
+    ids.remove(7)
+    simulation.run(2 * MINUTE)
+    assert simulation.store.runs("sync", planned.start_time, planned.start_time + MINUTE, 10)
+    assert simulation.states()[RunState.SKIPPED] == 1
+    assert 7 not in {one.row_id for one in simulation.executions[-2:]}
+
+
+def test_a_clock_that_goes_back_plans_nothing_twice():
+    simulation = Simulation(declared())
+    simulation.run(2 * HOUR)
+    simulation.now -= HOUR
+    simulation.run(9 * HOUR)
+    runs = Counter(
+        (execution.row_id, execution.scheduled_time) for execution in simulation.executions
+    )
+    assert set(runs.values()) == {1}
+    assert len({row for row, _ in runs}) == ROWS
+
+
+def test_a_queue_that_is_away_loses_nothing():
+    simulation = Simulation(declared())
+
+    class Away(Exception):
+        pass
+
+    def fails(message: RunMessage) -> int:
+        raise Away
+
+    simulation.copies = fails
+    for _ in range(60):
+        for runner in simulation.runners:
+            runner.run_once()
+        simulation.now += MINUTE
+    simulation.copies = lambda message: 1
+    simulation.run(7 * HOUR)
+    assert len(simulation.executions) == ROWS
+
+
+def test_ended_runs_are_pruned_after_two_cycles():
+    simulation = Simulation(declared())
+    simulation.run(30 * HOUR)
+    pruned = simulation.runners[0].prune()
+    assert pruned > ROWS
+    assert sum(simulation.states().values()) >= 2 * ROWS - 20
+    simulation.run(HOUR)
+    runs = Counter((one.row_id, one.scheduled_time) for one in simulation.executions)
+    assert set(runs.values()) == {1}
