@@ -7,8 +7,6 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from simulation import HOUR, MINUTE, START, Simulation
-
 from offbeat import (
     CatchUpPolicy,
     Client,
@@ -17,7 +15,8 @@ from offbeat import (
     MissedRunPolicy,
     Schedule,
 )
-from offbeat.runner import Declaration, IdList, RunMessage, RunState
+from offbeat.runner import Declaration, IdList, PlannedPage, RunMessage, RunState
+from simulation import HOUR, MINUTE, START, Simulation
 
 EVERY_8_HOURS = Schedule(8 * HOUR)
 GAP = 3.5 * HOUR
@@ -165,6 +164,47 @@ def test_a_paused_declaration_runs_nothing_and_catches_up_when_it_is_resumed():
     assert {execution.row_id for execution in simulation.executions} == set(range(ROWS))
 
 
+def test_a_paused_declaration_does_not_go_on_catching_up():
+    simulation = Simulation(declared("import", TWO_KINDS, kind="import"))
+    simulation.run(HOUR)
+    simulation.run(9 * HOUR, ticks=False)
+    simulation.run(5 * MINUTE)
+    simulation.store.pause("import", True)
+    simulation.run(2 * MINUTE)  # what is with the queue is done
+    before = len(simulation.executions)
+    assert simulation.states()[RunState.PLANNED] > 100
+    simulation.run(30 * MINUTE)
+    assert len(simulation.executions) == before
+
+
+def test_a_pass_that_was_left_open_is_continued_with_the_time_of_now():
+    simulation = Simulation(*kinds())
+    simulation.run(HOUR)
+    simulation.run(9 * HOUR, ticks=False)
+    failing = simulation.runner(*kinds())
+    plan, pages = simulation.store.plan, []
+
+    def dies_after_a_page(declaration, before, page):
+        pages.append(page)
+        if len(pages) > 1:
+            raise KeyboardInterrupt
+        cut = PlannedPage(page.runs, page.cursor or "row:0", page.counts)
+        return plan(declaration, before, cut)
+
+    simulation.store.plan = dies_after_a_page
+    with pytest.raises(KeyboardInterrupt):
+        failing.tick()
+        failing.tick()
+    simulation.store.plan = plan
+    simulation.run(2 * HOUR, ticks=False)
+    again = simulation.now
+    simulation.run(3 * HOUR)
+    assert simulation.least_gap() >= timedelta(minutes=14)
+    # Nothing that was late starts all at once.
+    starts = Counter(one.time for one in simulation.executions if one.time >= again)
+    assert max(starts.values()) < 20
+
+
 def test_a_cutover_loses_no_run_and_keeps_the_gap():
     every_6_hours = Schedule(6 * HOUR)
     old = declared()
@@ -198,6 +238,21 @@ def test_a_cutover_loses_no_run_and_keeps_the_gap():
         dropped += regular - last < GAP
     assert len(rows) == ROWS
     assert dropped == simulation.store.progress()[0].counts.dropped > 50
+
+
+def test_a_cutover_while_no_runner_is_there_loses_nobody():
+    new = declared(schedule=Schedule(6 * HOUR), previous_schedule=EVERY_8_HOURS)
+    simulation = Simulation(declared())
+    simulation.run(HOUR)
+    simulation.declarations, simulation.runners = (new,), [simulation.runner(new)]
+    simulation.runners[0].cut_over("sync", START + 2 * HOUR)
+    simulation.run(4 * HOUR, ticks=False)
+    simulation.run(10 * HOUR)
+    late = {one.row_id for one in simulation.executions if one.time >= START + 5 * HOUR}
+    assert late == set(range(ROWS))
+    progress = simulation.store.progress()[0]
+    assert progress.schedule != progress.next_schedule == ""
+    assert progress.watermark_time > START + 15 * HOUR
 
 
 def test_a_schedule_that_changed_without_a_cutover_is_not_planned(caplog):

@@ -35,6 +35,7 @@ class Integration:
         self.app, self.client, self.interval, self.lateness = app, client, interval, lateness
         self._source = store
         self._pid = 0
+        self._imported = False
         self._runner: Runner | None = None
 
     @property
@@ -56,9 +57,16 @@ class Integration:
         runner = self.runner
         return Worker(runner.declarations, runner.store)
 
+    def record_start(self, run: StoredRun) -> None:
+        """Record how late a run starts."""
+        if self.lateness is not None:
+            self.lateness.record(run.declaration, run.scheduled_time, kind=run.kind)
+
     def declarations(self) -> list[Declaration[Any]]:
         """Return what the tasks of the app declare."""
-        self.app.loader.import_default_modules()
+        if not self._imported:
+            self._imported = True  # before: Django's checks ask again, while modules are imported
+            self.app.loader.import_default_modules()
         return [
             task.recurrence.declaration(name)
             for name, task in sorted(self.app.tasks.items())

@@ -32,21 +32,28 @@ def setup(
     *,
     store: StoreSource | None = None,
     client: Client | None = None,
-    interval: timedelta = timedelta(minutes=1),
+    interval: timedelta | None = None,
     queue: str | None = None,
     lateness: LatenessRecorder | None = None,
 ) -> Integration:
     """Let the recurring tasks of an app run.
 
-    Any beat sends the tick of the runner every ``interval``, to ``queue``, by default that of all
-    tasks. ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a function that makes
-    one in each process; by default that of ``offbeat.django``. ``client`` decides; by default
-    without a sidecar where that can be. ``lateness`` records how late runs start.
+    Any beat sends the tick of the runner every ``interval``, by default a minute, to ``queue``, by
+    default that of all tasks. ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a
+    function that makes one in each process. Without one, the setting ``OFFBEAT`` of Django says
+    store, client and interval. ``client`` decides; by default without a sidecar where that can be.
+    ``lateness`` records how late runs start, under the name of their task.
 
     A worker or a beat with a configuration that cannot work says what is wrong, and ends.
     """
-    if store is None or client is None:
-        store, client = _defaults(store, client)
+    if store is None:
+        from ..django import conf
+
+        store = _django_store
+        client = client or conf.make_client("worker")
+        interval = interval or conf.interval()
+    client = client or Client(mode="auto", timeout="worker")
+    interval = interval or timedelta(minutes=1)
     integration = Integration(app, store, client, interval, lateness)
     register(app, integration)
     add_source(integration.declarations)
@@ -63,28 +70,28 @@ def setup(
         entry["options"]["queue"] = queue
     app.conf.beat_schedule = {**(app.conf.beat_schedule or {}), TICK: entry}
 
-    def check(sender: Any = None, **_: Any) -> None:
-        pool = getattr(sender, "pool_cls", None)
-        _check(integration, "" if pool is None else getattr(pool, "__module__", str(pool)))
+    def check(**_: Any) -> None:
+        _refuse(integration)
+
+    def warn(sender: Any = None, **_: Any) -> None:
+        pool = type(getattr(sender, "pool", None)).__module__
+        for warning in checks.warnings(integration, pool.rpartition(".")[2]):
+            _log.warning("offbeat: %s", warning)
 
     signals.worker_init.connect(check, weak=False)
     signals.beat_init.connect(check, weak=False)
+    signals.worker_ready.connect(warn, weak=False)
     return integration
 
 
-def _defaults(store: StoreSource | None, client: Client | None) -> tuple[StoreSource, Client]:
-    """Return what Django's settings say, where there is no other."""
-    if store is None:
-        from ..django import get_client, get_store
+def _django_store() -> Any:
+    from ..django import get_store  # when Django has loaded its apps
 
-        return get_store, client or get_client()
-    return store, client or Client(mode="auto", timeout="worker")
+    return get_store()
 
 
-def _check(integration: Integration, pool: str) -> None:
+def _refuse(integration: Integration) -> None:
     integration.app.finalize()
-    for warning in checks.warnings(integration, pool):
-        _log.warning("offbeat: %s", warning)
     errors = list(checks.errors(integration))
     for error in errors:
         print(f"offbeat: {error}", file=sys.stderr)

@@ -101,6 +101,7 @@ class OffbeatTask(Task):  # type: ignore[misc]
             with self._integration().worker.attempt(message) as attempt:
                 if attempt is None:
                     raise Ignore
+                self._integration().record_start(attempt.run)
                 try:
                     return self._call_in_lane(args, kwargs)
                 except (CeleryRetry, lane_routes.Demoted, Reject) as error:

@@ -101,11 +101,16 @@ def get_schedule(name: AnySchedule) -> AnySchedule:
 @lru_cache(maxsize=1)
 def get_client() -> Client:
     """Return the client of this process; it connects at its first call, if it needs a sidecar."""
+    return make_client(setting("TIMEOUT"))
+
+
+def make_client(timeout: Any) -> Client:
+    """Return another client, with another timeout."""
     try:
         return Client(
             setting("ADDRESS"),
             mode=setting("MODE"),
-            timeout=setting("TIMEOUT"),
+            timeout=timeout,
             schedules=setting("SCHEDULES_FILE"),
         )
     except OffbeatError as error:

@@ -23,9 +23,13 @@ def override_offbeat(now: datetime | None = None) -> Iterator[FakeClient]:
     from .store import DjangoStore
 
     client = FakeClient(now=now, schedules=conf.setting("SCHEDULES_FILE"))
+
+    def now_of_clock(store: DjangoStore) -> datetime:
+        return client.clock.now
+
     with ExitStack() as patches:
         for module in (checks, conf, jobs, querysets):
-            patches.enter_context(mock.patch.object(module, "get_client", lambda: client))
-        patches.enter_context(mock.patch.object(DjangoStore, "now", lambda store: client.clock.now))
+            patches.enter_context(mock.patch.object(module, "get_client", return_value=client))
+        patches.enter_context(mock.patch.object(DjangoStore, "now", now_of_clock))
         yield client
     client.close()

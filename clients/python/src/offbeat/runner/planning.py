@@ -19,10 +19,6 @@ from .store import RunStore
 
 _log = logging.getLogger("offbeat.runner")
 
-#: A pass that was left open for longer is continued with the time of now, so that late runs start
-#: from now on.
-_FRESH = timedelta(seconds=30)
-
 #: Overdue runs are planned again so many at a time.
 _OVERDUE = 1_000
 
@@ -120,15 +116,15 @@ class Planner:
     ) -> tuple[tuple[StoredRun, ...], Counts]:
         if not page.ids:
             return (), Counts()
-        now, end_time = self.store.now(), opened.end_time
-        if now - opened.now < _FRESH:
-            now = opened.now
+        # A pass that was left open is continued with its time: all its pages decide alike. Runs
+        # whose start has passed meanwhile are planned again before they are published.
+        now, end_time = opened.now, opened.end_time
         due = self.client.list_due_runs(
             schedule,
             page.ids,
             watermark=progress.watermark_time,
             now_time=now,
-            look_ahead=max(end_time - now, timedelta(0)),
+            look_ahead=max(end_time - now, timedelta(0)),  # a cutover may have passed
             catch_up_policy=declaration.catch_up,
             kind=declaration.kind,
             return_errors=True,

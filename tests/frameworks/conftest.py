@@ -1,0 +1,54 @@
+"""PostgreSQL and Redis for the frameworks."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import PROJECT, Bank, Redis
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "databases"))
+
+from servers import PostgreSql
+
+
+@pytest.fixture(scope="session")
+def folder() -> Iterator[Path]:
+    # Not in pytest's own folder, which only its user may enter; and short, for the sockets.
+    folder = Path(tempfile.mkdtemp(prefix="offbeat-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgresql(folder: Path) -> Iterator[PostgreSql]:
+    server = PostgreSql(folder / "pg")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def redis(folder: Path) -> Iterator[Redis]:
+    server = Redis(folder)
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def bank(folder: Path, postgresql: PostgreSql, redis: Redis, tmp_path: Path) -> Iterator[Bank]:
+    for statement in ("DROP DATABASE IF EXISTS bank WITH (FORCE)", "CREATE DATABASE bank"):
+        postgresql.run(statement)
+    redis.kill()
+    redis.start()
+    bank = Bank(tmp_path, str(folder / "pg"), redis.url)
+    bank.manage("migrate", "-v0")
+    yield bank
+    bank.stop()
+
+
+assert PROJECT.is_dir()

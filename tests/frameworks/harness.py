@@ -1,0 +1,140 @@
+"""A real Celery: broker, workers and beats, started, killed and read."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).parent / "project"
+CELERY = Path(sys.executable).with_name("celery")
+
+
+class Redis:
+    """A broker that forgets when it is killed."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            self.port = server.getsockname()[1]
+        self._command = ["redis-server", "--port", str(self.port), "--save", "", "--dir", folder]
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
+        wait_until(10, self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+        except OSError:
+            return False
+        return True
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+class Bank:
+    """The project, with its processes."""
+
+    def __init__(self, folder: Path, pghost: str, broker: str, **environment: str) -> None:
+        self.folder, self.ledger_file = folder, folder / "ledger"
+        self.environment = {
+            **os.environ,
+            "PGHOST": pghost,
+            "BROKER": broker,
+            "LEDGER": str(self.ledger_file),
+            "PYTHONPATH": str(PROJECT),
+            "DJANGO_SETTINGS_MODULE": "settings",
+            **environment,
+        }
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._number = 0
+
+    def manage(self, *arguments: str, check: bool = True) -> str:
+        """Run a command of Django."""
+        result = subprocess.run(
+            [sys.executable, PROJECT / "manage.py", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert not check or result.returncode == 0, result.stdout + result.stderr
+        return result.stdout + result.stderr
+
+    def shell(self, code: str) -> Any:
+        """Run code in the project, and return the JSON that it prints last."""
+        imports = "import json\nfrom bank.models import *\nfrom offbeat.django.models import *\n"
+        return json.loads(self.manage("shell", "-v0", "-c", imports + code).splitlines()[-1])
+
+    def celery(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a process of Celery, in a group of its own."""
+        self._number += 1
+        log = open(self.folder / f"{arguments[0]}-{self._number}.log", "wb")
+        process = subprocess.Popen(
+            [CELERY, "-A", "app", *arguments],
+            env=self.environment,
+            cwd=self.folder,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._processes.append(process)
+        return process
+
+    def worker(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a worker."""
+        self._number += 1
+        return self.celery("worker", "-l", "INFO", "-n", f"w{self._number}@%h", *arguments)
+
+    def beat(self) -> subprocess.Popen[bytes]:
+        """Start a beat, with its own file."""
+        self._number += 1
+        return self.celery("beat", "-s", str(self.folder / f"schedule-{self._number}"))
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill a process and its children, without a word."""
+        if process in self._processes:
+            self._processes.remove(process)
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+    def stop(self) -> None:
+        """Kill all."""
+        for process in list(self._processes):
+            self.kill(process)
+
+    def ledger(self) -> list[dict[str, Any]]:
+        """Return what jobs have written."""
+        if not self.ledger_file.exists():
+            return []
+        return [json.loads(line) for line in self.ledger_file.read_text().splitlines()]
+
+    def logs(self) -> str:
+        """Return the ends of all logs."""
+        logs = sorted(self.folder.glob("*.log"))
+        return "\n".join(f"{log.name}:\n{log.read_text()[-3000:]}" for log in logs)
+
+
+def wait_until(seconds: float, condition: Callable[[], bool]) -> None:
+    """Wait for a condition."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.1)

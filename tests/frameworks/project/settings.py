@@ -1,0 +1,38 @@
+"""A project on PostgreSQL and Redis, with a short cycle."""
+
+import os
+
+SECRET_KEY = "of the tests"
+USE_TZ = True
+INSTALLED_APPS = [
+    "django.contrib.contenttypes",
+    "django.contrib.auth",
+    "offbeat.django",
+    "bank",
+]
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.postgresql",
+        "HOST": os.environ["PGHOST"],
+        "USER": "postgres",
+        "NAME": "bank",
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+OFFBEAT = {
+    "MODE": "local",
+    "SCHEDULES": {
+        "bank": {
+            "period": os.environ.get("CYCLE", "30s"),
+            "slot_count": 30,
+            "kinds": ["balance", "transactions"],
+        }
+    },
+    "INTERVAL": os.environ.get("INTERVAL", "3s"),
+}
+CELERY_BROKER_URL = os.environ["BROKER"]
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": float(os.environ.get("VISIBILITY_TIMEOUT", "3600"))
+}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -1,0 +1,38 @@
+"""What a worker says of a configuration that cannot work."""
+
+from __future__ import annotations
+
+from harness import Bank, wait_until
+
+
+def ended(bank: Bank, *arguments: str) -> tuple[int, str]:
+    worker = bank.worker("-c", "1", *arguments)
+    return worker.wait(60), bank.logs()
+
+
+def test_a_visibility_timeout_shorter_than_the_look_ahead_is_refused(bank: Bank) -> None:
+    bank.environment["VISIBILITY_TIMEOUT"] = "3"
+    status, log = ended(bank)
+    assert status == 78, log
+    assert "visibility_timeout of 3 s must be more than the 4.5 s" in log
+
+
+def test_a_cycle_that_cannot_be_is_refused(bank: Bank) -> None:
+    bank.environment["CYCLE"] = "31s"
+    status, log = ended(bank)
+    assert status == 78, log
+    assert "bank.tasks.balance: schedule.spec.slot_count: 30 is refused" in log
+
+
+def test_lanes_without_time_limits_are_warned_of(bank: Bank) -> None:
+    worker = bank.worker("-P", "solo")
+    wait_until(30, lambda: "lanes demote nothing: take prefork" in bank.logs())
+    bank.kill(worker)
+
+
+def test_checks_of_django(bank: Bank) -> None:
+    assert "no issues" in bank.manage("check", "--database", "default")
+    bank.environment["CYCLE"] = "31s"
+    said = bank.manage("check", check=False)
+    assert "offbeat.E003" in said
+    assert "slot_count" in said
