@@ -125,8 +125,9 @@ def refusal(error: Answer) -> Answer:
 def program(command: list[str]) -> Callable[[str, Answer], Answer]:
     """Return what asks a program, line by line."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdin is not None and process.stdout is not None
     to, answers = process.stdin, process.stdout
+    assert to is not None
+    assert answers is not None
 
     def ask(method: str, request: Answer) -> Answer:
         to.write(json.dumps({"method": method, "request": request}) + "\n")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -83,15 +84,15 @@ class Bank:
     def celery(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a process of Celery, in a group of its own."""
         self._number += 1
-        log = open(self.folder / f"{arguments[0]}-{self._number}.log", "wb")
-        process = subprocess.Popen(
-            [CELERY, "-A", "app", *arguments],
-            env=self.environment,
-            cwd=self.folder,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        with (self.folder / f"{arguments[0]}-{self._number}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [CELERY, "-A", "app", *arguments],
+                env=self.environment,
+                cwd=self.folder,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         self._processes.append(process)
         return process
 
@@ -109,10 +110,8 @@ class Bank:
         """Kill a process and its children, without a word."""
         if process in self._processes:
             self._processes.remove(process)
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         process.wait()
 
     def stop(self) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
+
 from harness import Bank, wait_until
+from offbeat.celery import shards
 
 
 def ended(bank: Bank, *arguments: str) -> tuple[int, str]:
@@ -36,3 +39,12 @@ def test_checks_of_django(bank: Bank) -> None:
     said = bank.manage("check", check=False)
     assert "offbeat.E003" in said
     assert "slot_count" in said
+
+
+def test_shards() -> None:
+    assert doctest.testmod(shards).attempted == 1
+    assert doctest.testmod(shards).failed == 0
+    router = shards.ShardRouter(8, tasks=["export"], tenant=lambda args, kwargs: kwargs["tenant"])
+    assert router("export", (), {"tenant": "acme"}, {}) == {"queue": "shard-2"}
+    assert router("other", ("acme",), {}, {}) is None
+    assert router.queue_names[7] == "shard-7"

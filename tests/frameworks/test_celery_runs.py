@@ -23,7 +23,9 @@ RUNS = """
 rows = OffbeatRun.objects.values_list(
     "declaration", "row_id", "scheduled_time", "start_time", "state", "run_id", "publication"
 )
-print(json.dumps([[row[0], row[1], row[2].isoformat(), row[3].isoformat(), *row[4:]] for row in rows]))
+print(json.dumps([
+    [row[0], row[1], row[2].isoformat(), row[3].isoformat(), *row[4:]] for row in rows
+]))
 """
 PROGRESS = """
 print(json.dumps([

@@ -39,9 +39,11 @@ seconds = [
                             end=start + timedelta(seconds=n + 1)))
     for n in range(8 * 3_600) if n % 240 == 0
 ]
-whole = ids(Account.objects.due("bank", kind="balance", start=start, end=start + timedelta(hours=8)))
-active = ids(Account.objects.filter(active=True).due(
-    "bank", kind="balance", start=start, end=start + timedelta(hours=8)))
+end = start + timedelta(hours=8)
+whole = ids(Account.objects.due("bank", kind="balance", start=start, end=end))
+active = ids(
+    Account.objects.filter(active=True).due("bank", kind="balance", start=start, end=end)
+)
 slots = [ids(Account.objects.in_slot("bank", index, kind="balance")) for index in range(30)]
 print(json.dumps([len(whole), len(active), sum(map(len, slots)), len(set().union(*slots)),
                   sum(map(len, seconds))]))

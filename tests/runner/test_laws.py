@@ -194,7 +194,6 @@ def test_a_pass_that_was_left_open_is_continued_with_the_time_of_now():
     simulation.store.plan = dies_after_a_page
     with pytest.raises(KeyboardInterrupt):
         failing.tick()
-        failing.tick()
     simulation.store.plan = plan
     simulation.run(2 * HOUR, ticks=False)
     again = simulation.now

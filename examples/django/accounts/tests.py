@@ -13,8 +13,8 @@ class DueTest(TestCase):
 
     def test_a_tick_plans_what_is_due(self):
         """All accounts run in a cycle, whose length is a minute."""
-        from offbeat.django.models import OffbeatRun
         from offbeat.django.jobs import runner
+        from offbeat.django.models import OffbeatRun
 
         with override_offbeat(now=datetime(2026, 1, 1, tzinfo=timezone.utc)) as client:
             Account.objects.bulk_create([Account() for _ in range(10)])

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from uuid import UUID
 
@@ -84,10 +85,8 @@ def deaf(name: str) -> None:
     write_attempt(name)
     end = time.monotonic() + 2.2
     while time.monotonic() < end:
-        try:
+        with suppress(SoftTimeLimitExceeded):
             time.sleep(0.1)
-        except SoftTimeLimitExceeded:
-            pass
     write(job=name, ended=True)
 
 
