@@ -89,8 +89,9 @@ def test_in_auto_all_are_answered_at_once(frozen_later, kind):
     assert sum(answer["seconds"] > AT_ONCE for answer in answers) <= BUSY
 
 
-@pytest.mark.parametrize("kind", ["sync", "gthread"])
+@pytest.mark.parametrize("kind", WORKERS)
 def test_in_remote_each_ends_in_half_a_second_and_most_at_once(frozen_later, kind):
+    pytest.importorskip("gevent" if kind == "gevent" else "gunicorn")
     with web_server(kind, "remote", frozen_later.address) as port:
         before = asked_at_once(port)
         frozen_later.freeze()

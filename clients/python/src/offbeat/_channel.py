@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 import threading
 from types import SimpleNamespace
 from typing import Any, Callable
@@ -115,6 +116,7 @@ class LazyChannel(Unpicklable):
         os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "1")
         import grpc
 
+        _let_greenlets_run()
         if self._channel is not None:
             self._inherited.append(self._channel)  # collecting it would close the parent's
         self._channel = _open(grpc, self._access)
@@ -168,6 +170,15 @@ class LoopChannel(Unpicklable):
         self._loop, self._channel, self._stub = None, None, None
         if channel is not None and loop is asyncio.get_running_loop():
             await channel.close()
+
+
+def _let_greenlets_run() -> None:
+    """Let grpc wait by gevent, if that has patched sockets: else a call stops all greenlets."""
+    monkey = sys.modules.get("gevent.monkey")
+    if monkey is not None and monkey.is_module_patched("socket"):
+        from grpc.experimental import gevent
+
+        gevent.init_gevent()
 
 
 def _open(grpc: Any, access: Access) -> Any:
