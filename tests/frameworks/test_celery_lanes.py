@@ -18,6 +18,8 @@ def test_lanes(bank: Bank) -> None:
     for lane in ("express", "slow"):
         bank.worker("-c", "1", "-O", "fair", "-Q", lane)
     send(bank, "fast", "failing", "long", "deaf", "endless")
+    call = 'tasks.long.apply_async(("with headers",), headers={"x": "1"})'
+    bank.shell(f"import app; from bank import tasks; {call}; print(1)")
     wait_until(60, lambda: sum("limit" in line for line in jobs(bank, "endless")) == 2)
     wait_until(10, lambda: any("ended" in line for line in jobs(bank, "deaf")))
 
@@ -35,6 +37,10 @@ def test_lanes(bank: Bank) -> None:
     assert first["task"] == second["task"]
     assert second["retries"] == 0
     assert ended["ended"]
+
+    wait_until(10, lambda: any("ended" in line for line in jobs(bank, "with headers")))
+    lanes = [line.get("lane") for line in jobs(bank, "with headers") if "lane" in line]
+    assert lanes == ["express", "slow"]
 
     # It swallows the soft limit, and its process is killed.
     lanes = [line.get("lane") for line in jobs(bank, "deaf") if "lane" in line]

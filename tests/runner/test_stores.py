@@ -8,9 +8,11 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import django
 import pytest
@@ -22,9 +24,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "databases"))
 
 from servers import MariaDb, PostgreSql
 
+try:
+    import sqlalchemy
+    from offbeat.runner import sqlalchemy as alchemy
+except ImportError:  # beside the oldest Django
+    sqlalchemy = None
+
 #: Of the histories; that of the day, so that a failure can be repeated.
 SALT = os.environ.get("OFFBEAT_SALT") or f"{datetime.now():%Y-%m-%d}"
 ALIASES = ("default", "postgresql", "mariadb")
+ENGINES: dict[str, Any] = {}
 
 
 @pytest.fixture(scope="session")
@@ -54,51 +63,106 @@ def databases() -> Iterator[None]:
     )
     django.setup()
     from django.core.management import call_command
+    from django.db import connections
 
     for alias in ALIASES:
         call_command("migrate", database=alias, verbosity=0)
+    postgresql.run("CREATE DATABASE alchemy")
+    mariadb.run("CREATE DATABASE alchemy CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+    urls = {
+        "default": f"sqlite:///{folder}/alchemy.sqlite3",
+        "postgresql": f"postgresql+psycopg://postgres@/alchemy?host={folder}/pg",
+        "mariadb": f"mysql+pymysql://root@localhost/alchemy?unix_socket={mariadb.socket}",
+    }
+    for alias, url in urls.items() if sqlalchemy else ():
+        more = {"connect_args": {"timeout": 30}} if alias == "default" else {"pool_size": 10}
+        ENGINES[alias] = sqlalchemy.create_engine(url, **more)
+        alchemy.metadata.create_all(ENGINES[alias])
     yield
-    from django.db import connections
-
     connections.close_all()
+    for engine in ENGINES.values():
+        engine.dispose()
     postgresql.stop()
     mariadb.stop()
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture(params=ALIASES)
-def alias(request: pytest.FixtureRequest, databases: None) -> str:
-    from offbeat.django.models import OffbeatProgress, OffbeatRun
+@dataclass(frozen=True)
+class Stores:
+    """Stores of a library on a database."""
 
-    for model in (OffbeatRun, OffbeatProgress):
-        model.objects.using(request.param).all().delete()
-    return request.param
+    library: str
+    alias: str
+
+    def store(self) -> Any:
+        """Return a store, with the database's clock."""
+        if self.library == "sqlalchemy":
+            return alchemy.SqlAlchemyStore(ENGINES[self.alias])
+        from offbeat.django import DjangoStore
+
+        return DjangoStore(self.alias)
+
+    def timed(self, clock: list[datetime]) -> Any:
+        """Return a store whose database has another clock."""
+        store = self.store()
+        store.now = lambda: clock[0]
+        return store
+
+    def empty(self) -> None:
+        """Delete all rows."""
+        from offbeat.django.models import OffbeatProgress, OffbeatRun
+
+        if self.library == "sqlalchemy":
+            with ENGINES[self.alias].begin() as connection:
+                connection.execute(alchemy.runs_table.delete())
+                connection.execute(alchemy.progress_table.delete())
+        else:
+            for model in (OffbeatRun, OffbeatProgress):
+                model.objects.using(self.alias).all().delete()
+
+    def in_threads(self, count: int, job: Callable[[], Any]) -> list[Any]:
+        """Do a job in several threads at once."""
+        from django.db import connections
+
+        results, errors = [], []
+
+        def run() -> None:
+            try:
+                results.append(job())
+            except Exception as error:
+                errors.append(error)
+            finally:
+                connections[self.alias].close()
+
+        threads = [threading.Thread(target=run) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not errors
+        return results
 
 
-def timed_store(alias: str, clock: list[datetime]):
-    """Return a store whose database has another clock."""
-    from offbeat.django import DjangoStore
+LIBRARIES = ("django", "sqlalchemy") if sqlalchemy else ("django",)
 
-    class TimedStore(DjangoStore):
-        def now(self) -> datetime:
-            return clock[0]
 
-    return TimedStore(alias)
+@pytest.fixture(params=[f"{library}-{alias}" for library in LIBRARIES for alias in ALIASES])
+def stores(request: pytest.FixtureRequest, databases: None) -> Stores:
+    stores = Stores(*request.param.split("-"))
+    stores.empty()
+    return stores
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_random_histories(alias, number):
+def test_random_histories(stores, number):
     seed = f"{SALT}/{number}"
     print("seed:", seed)
     clock = [START]
-    stores = [timed_store(alias, clock) for _ in range(2)]
-    History(seed, stores, clock).run(250)
+    History(seed, [stores.timed(clock) for _ in range(2)], clock).run(250)
 
 
-def test_the_clock_is_that_of_the_database(alias):
-    from offbeat.django import DjangoStore
-
-    store = DjangoStore(alias)
+def test_the_clock_is_that_of_the_database(stores):
+    store = stores.store()
     assert abs(store.now() - datetime.now(store.now().tzinfo)) < timedelta(seconds=5)
 
 
@@ -114,84 +178,57 @@ def planned(store, count: int) -> None:
     assert store.plan("import", opened, PlannedPage(runs, None, Counts(planned=count)))
 
 
-def in_threads(alias, count, job) -> list:
-    from django.db import connections
-
-    results, errors = [], []
-
-    def run() -> None:
-        try:
-            results.append(job())
-        except Exception as error:
-            errors.append(error)
-        finally:
-            connections[alias].close()
-
-    threads = [threading.Thread(target=run) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
-    return results
-
-
-def test_four_publishers_share_what_is_due(alias):
-    from offbeat.django import DjangoStore
-
-    planned(DjangoStore(alias), 2_000)
+def test_four_publishers_share_what_is_due(stores):
+    planned(stores.store(), 2_000)
 
     def publish() -> list[StoredRun]:
-        store, mine = DjangoStore(alias), []
+        store, mine = stores.store(), []
         while runs := store.publish(store.now(), AFTER, 50):
             mine += runs
         return mine
 
-    published = [run for runs in in_threads(alias, 4, publish) for run in runs]
+    published = [run for runs in stores.in_threads(4, publish) for run in runs]
     counts = Counter((run.run_id, run.publication) for run in published)
     assert set(counts.values()) == {1}
-    rest = DjangoStore(alias).publish(START + timedelta(days=9_999), AFTER, 5_000)
+    rest = stores.store().publish(START + timedelta(days=9_999), AFTER, 5_000)
     # What another had locked was passed over, and is published by the next tick.
     assert len(published) + len(rest) == 2_000
 
 
-def test_one_of_two_plans_a_page(alias):
-    from offbeat.django import DjangoStore
-
-    store = DjangoStore(alias)
+def test_one_of_two_plans_a_page(stores):
+    store = stores.store()
     store.begin("import", "bank/1")
     (progress,) = store.progress()
     opened = Pass(progress.watermark_time, progress.watermark_time + timedelta(minutes=1))
-    outcomes = in_threads(alias, 4, lambda: DjangoStore(alias).open_pass(progress, opened))
+    outcomes = stores.in_threads(4, lambda: stores.store().open_pass(progress, opened))
     assert sorted(outcomes) == [False, False, False, True]
     page = PlannedPage((), "row:1", Counts(planned=5))
-    outcomes = in_threads(alias, 4, lambda: DjangoStore(alias).plan("import", opened, page))
+    outcomes = stores.in_threads(4, lambda: stores.store().plan("import", opened, page))
     assert sorted(outcomes) == [False, False, False, True]
     assert store.progress()[0].counts.planned == 5
 
 
-def test_one_of_four_claims_a_run(alias):
-    from offbeat.django import DjangoStore
-
-    store = DjangoStore(alias)
+def test_one_of_four_claims_a_run(stores):
+    store = stores.store()
     planned(store, 1)
     (run,) = store.publish(store.now(), AFTER, 10)
-    claims = in_threads(
-        alias, 4, lambda: DjangoStore(alias).claim(run.run_id, 1, timedelta(minutes=1))
-    )
+    claims = stores.in_threads(4, lambda: stores.store().claim(run.run_id, 1, timedelta(minutes=1)))
     assert sorted(claim.outcome.value for claim in claims) == ["granted", "held", "held", "held"]
 
 
-def test_a_transaction_that_is_rolled_back_adds_nothing(alias):
-    from django.db import transaction
-    from offbeat.django import DjangoStore
-
-    store = DjangoStore(alias)
+def test_a_transaction_that_is_rolled_back_adds_nothing(stores):
+    store = stores.store()
     run = StoredRun("0" * 32, "import", "bank/1", "1", "import", START, START)
+    if stores.library == "sqlalchemy":
+        with ENGINES[stores.alias].connect() as connection:
+            assert store.within(connection).add([run]) == 1
+            connection.rollback()
+    else:
+        from django.db import transaction
 
-    with transaction.atomic(using=alias):
-        assert store.add([run]) == 1
-        transaction.set_rollback(True, using=alias)
+        with transaction.atomic(using=stores.alias):
+            assert store.add([run]) == 1
+            transaction.set_rollback(True, using=stores.alias)
     assert not store.runs("import", *FOREVER)
 
 

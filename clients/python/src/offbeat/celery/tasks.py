@@ -87,7 +87,9 @@ class OffbeatTask(Task):  # type: ignore[misc]
     def apply_async(self, args: Any = None, kwargs: Any = None, **options: Any) -> Any:
         """Send the task; into its first lane, unless the caller or a retry names a queue."""
         if self.lanes is not None and not {"queue", "exchange", "routing_key"} & options.keys():
-            options = {**lane_routes.first_options(self._integration(), self.lanes), **options}
+            lane = lane_routes.first_options(self._integration(), self.lanes)
+            headers = {**lane["headers"], **(options.get("headers") or {})}
+            options = {**lane, **options, "headers": headers}
         return super().apply_async(args, kwargs, **options)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
