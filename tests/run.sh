@@ -233,11 +233,13 @@ clients() {
     beside django42 . "$django42/bin/pytest" --quiet tests/runner/test_stores.py
     "$venv/bin/pytest" --quiet tests/runner
     ended django42
-    say "Django and Celery, whose beats, workers and broker are killed"
+    say "Django and Celery, whose beats, workers and broker are killed; their neighbours"
     # Side by side: they mostly wait, for cycles to pass.
+    beside neighbours . "$venv/bin/pytest" --quiet tests/frameworks/test_neighbours.py
     beside examples . "$venv/bin/pytest" --quiet tests/documents/test_frameworks.py
-    "$venv/bin/pytest" --quiet tests/frameworks
+    "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py
     ended examples
+    ended neighbours
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
     say "the page of the simulator, in a browser"

@@ -1,0 +1,107 @@
+"""RQ jobs that run for each row by a schedule."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from datetime import datetime, timedelta, timezone
+from typing import Any, Callable
+
+from rq import Queue
+
+from .client import Client
+from .runner import PutBack, RunMessage, StoredRun
+from .runner.jobs import Jobs, Rows, StoreSource
+from .runner.rows import parse_row_id
+from .schedule import AnySchedule
+
+#: A message that another worker's run holds up comes again this much later at most.
+_LONGEST_DELAY = timedelta(minutes=5)
+
+
+class OffbeatQueue:
+    """Plans runs, and hands them to a queue of RQ; :meth:`run` ticks, in any number of processes.
+
+    ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a function that makes one in
+    each process. Workers need ``--with-scheduler``, which looks for delayed jobs once a second::
+
+        offbeat = OffbeatQueue(Queue(connection=redis), store)
+
+        @offbeat.recurring("bank/1", kind="balance", rows=account_ids)
+        def sync_balance(account_id: int) -> None: ...
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        store: StoreSource,
+        *,
+        client: Client | None = None,
+        interval: timedelta = timedelta(minutes=1),
+    ) -> None:
+        """Make nothing yet."""
+        self.queue = queue
+        self.jobs = Jobs(store, self._send, client, interval)
+        self._functions: dict[str, Callable[..., Any]] = {}
+
+    def recurring(
+        self,
+        schedule: AnySchedule,
+        *,
+        rows: Rows,
+        id_type: type[Any] | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Callable[[Callable[[Any], Any]], Callable[..., Any]]:
+        """Declare a function that runs for each row, once in each cycle of a schedule.
+
+        It takes the ID of a row, and is one that RQ can import. ``options`` are those of
+        :class:`~offbeat.runner.Declaration`. What raises has failed: RQ's retries are not for runs.
+        """
+
+        def declare(function: Callable[[Any], Any]) -> Callable[..., Any]:
+            chosen = name or f"{function.__module__}.{function.__qualname__}"
+            self.jobs.declare(chosen, schedule, rows, id_type, options)
+
+            @functools.wraps(function)
+            def perform(row_id: Any, offbeat_run: dict[str, Any] | None = None) -> Any:
+                if offbeat_run is None:  # called, or sent, by hand
+                    return function(row_id)
+                return self._perform(function, RunMessage.from_json(offbeat_run))
+
+            self._functions[chosen] = perform
+            return perform
+
+        return declare
+
+    def run(self, stop: threading.Event) -> None:
+        """Tick until an event is set."""
+        self.jobs.runner.check()
+        self.jobs.runner.run(stop)
+
+    def _send(self, run: StoredRun) -> None:
+        self._enqueue(RunMessage.of(run), run.start_time)
+
+    def _enqueue(self, message: RunMessage, at: datetime) -> None:
+        declaration = self.jobs.declaration(message.declaration)
+        row_id = parse_row_id(declaration.rows.id_type, message.row_id)
+        arguments: dict[str, Any] = {
+            "args": (row_id,),
+            "kwargs": {"offbeat_run": message.to_json()},
+            "job_timeout": int(declaration.run_time_limit.total_seconds()),
+            "result_ttl": 0,
+        }
+        function = self._functions[message.declaration]
+        if at > datetime.now(timezone.utc):
+            self.queue.enqueue_at(at, function, **arguments)
+        else:
+            self.queue.enqueue(function, **arguments)
+
+    def _perform(self, function: Callable[[Any], Any], message: RunMessage) -> Any:
+        try:
+            with self.jobs.worker.attempt(message) as attempt:
+                return None if attempt is None else function(attempt.row_id)
+        except PutBack as put_back:
+            delay = min(put_back.delay, _LONGEST_DELAY)
+            self._enqueue(message, datetime.now(timezone.utc) + delay)
+            return None
