@@ -27,6 +27,13 @@ def test_a_cycle_that_cannot_be_is_refused(bank: Bank) -> None:
     assert "bank.tasks.balance: schedule.spec.slot_count: 30 is refused" in log
 
 
+def test_ticks_that_are_further_apart_than_a_cycle_are_refused(bank: Bank) -> None:
+    bank.environment["INTERVAL"] = "25s"
+    status, log = ended(bank)
+    assert status == 78, log
+    assert "must be at most two thirds of the cycle, 20 s" in log
+
+
 def test_lanes_without_time_limits_are_warned_of(bank: Bank) -> None:
     worker = bank.worker("-P", "solo")
     wait_until(30, lambda: "lanes demote nothing: take prefork" in bank.logs())

@@ -35,12 +35,13 @@ COMMANDS = {
             [sys.executable, "-c", "import rq_app; rq_app.tick()"],
             [sys.executable, "-c", "import rq_app; rq_app.tick()"],
             [BIN / "rq", "worker", "--with-scheduler", "--url", "{redis}"],
+            [BIN / "rq", "worker", "--with-scheduler", "--url", "{redis}"],
         ],
-        20,
+        60,
         4,
     ),
     "dramatiq": ([[BIN / "dramatiq", "dramatiq_app", "-p", "2", "-t", "2"]], 20, 3),
-    "huey": ([[BIN / "huey_consumer", "huey_app.huey", "-w", "2"]], 60, 5),
+    "huey": ([[BIN / "huey_consumer", "huey_app.huey", "-w", "2"]], 120, 5),
 }
 
 

@@ -35,6 +35,7 @@ class OffbeatHuey:
         """Declare two tasks: the tick, and a run."""
         self.jobs = Jobs(store, self._send, client, _MINUTE)
         self._functions: dict[str, Callable[[Any], object]] = {}
+        self._checked = False
         self._task = huey.task(name="offbeat_run")(self._perform)
         huey.periodic_task(crontab(minute="*"), name="offbeat_tick")(self._tick)
 
@@ -62,6 +63,9 @@ class OffbeatHuey:
         return declare
 
     def _tick(self) -> None:
+        if not self._checked:
+            self.jobs.runner.check()
+            self._checked = True
         self.jobs.runner.tick()
         self.jobs.runner.prune()
 

@@ -22,7 +22,7 @@ def errors(integration: Integration) -> Iterator[str]:
     """Yield what must not be."""
     for declaration in integration.declarations():
         try:
-            check_declaration(declaration, integration.client)
+            check_declaration(declaration, integration.client, integration.look_ahead)
         except OffbeatError as error:
             yield f"{declaration.name}: {error}"
         task = integration.app.tasks[declaration.name]
@@ -34,7 +34,7 @@ def errors(integration: Integration) -> Iterator[str]:
                 "another worker may have the run: set run_time_limit to more"
             )
     visibility = visibility_timeout(integration.app)
-    ahead = integration.runner.look_ahead
+    ahead = integration.look_ahead
     if visibility is not None and visibility <= ahead:
         yield (
             f"the broker's visibility_timeout of {visibility.total_seconds():g} s must be more "

@@ -12,6 +12,7 @@ from ..client import Client
 from ..lateness import LatenessRecorder
 from ..runner import Declaration, RunMessage, Runner, RunStore, StoredRun, Worker
 from ..runner.rows import parse_row_id
+from ..runner.runner import look_ahead_of
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -37,6 +38,11 @@ class Integration:
         self._pid = 0
         self._imported = False
         self._runner: Runner | None = None
+
+    @property
+    def look_ahead(self) -> timedelta:
+        """How far ahead ticks plan and publish."""
+        return look_ahead_of(self.interval)
 
     @property
     def runner(self) -> Runner:

@@ -12,6 +12,7 @@ from django.db import connections
 
 from ..errors import OffbeatError
 from ..runner.declarations import check as check_declaration
+from ..runner.runner import look_ahead_of
 from .conf import get_client, interval, setting
 
 
@@ -53,7 +54,7 @@ def check_declarations(**_: Any) -> list[checks.CheckMessage]:
         try:
             refusal = client.local_refusal(declaration.schedule)
             if refusal is None:
-                check_declaration(declaration, client)
+                check_declaration(declaration, client, look_ahead_of(interval()))
         except OffbeatError as error:
             found.append(checks.Error(f"{name}: {error}", id="offbeat.E003"))
             continue

@@ -99,10 +99,18 @@ def schedule_identity(client: Client, schedule: AnySchedule) -> str:
     return f"{schedule.name}/{schedule.version}"
 
 
-def check(declaration: Declaration[RowId], client: Client) -> None:
-    """Raise if the schedule is unknown, or cannot be, or does not have the kind."""
+def check(declaration: Declaration[RowId], client: Client, look_ahead: timedelta) -> None:
+    """Raise if the schedule is unknown, or cannot be, or does not have the kind.
+
+    ``look_ahead`` is how far ahead ticks plan: at most a cycle.
+    """
     for schedule in (declaration.schedule, declaration.previous_schedule):
         if schedule is not None:
+            cycle = longest_cycle(client, schedule)
+            if look_ahead > cycle:
+                interval, most = (span.total_seconds() * 2 / 3 for span in (look_ahead, cycle))
+                allowed = f"must be at most two thirds of the cycle, {most:g} s, as a timedelta"
+                raise refused("interval", f"{interval:g} s", allowed)
             client.list_due_runs(
                 schedule, [], catch_up_policy=declaration.catch_up, kind=declaration.kind
             )

@@ -32,6 +32,11 @@ _MARGIN = 0.5
 _PRUNED = 5_000
 
 
+def look_ahead_of(interval: timedelta) -> timedelta:
+    """Return how far ahead a tick plans: further than to the next one, which may come late."""
+    return interval * (1 + _MARGIN)
+
+
 @dataclass(frozen=True)
 class Tick:
     """What a tick did."""
@@ -72,12 +77,12 @@ class Runner:
     @property
     def look_ahead(self) -> timedelta:
         """How far ahead a tick plans."""
-        return self.interval * (1 + _MARGIN)
+        return look_ahead_of(self.interval)
 
     def check(self) -> None:
         """Raise if a declaration cannot be: an unknown schedule or kind, a policy without sense."""
         for declaration in self.declarations.values():
-            check(declaration, self.client)
+            check(declaration, self.client, self.look_ahead)
 
     def tick(self) -> Tick:
         """Plan and publish; what fails is tried again by the next tick.
