@@ -21,6 +21,7 @@ from offbeat import CalendarCycle, CalendarUnit, NeedsSidecar, Schedule
 from offbeat.apscheduler import OffbeatTrigger
 from offbeat.huey import slot
 from offbeat.runner.sqlalchemy import metadata
+from offbeat.testing import FakeClient
 from sqlalchemy import create_engine
 
 APPS = Path(__file__).parent / "neighbours"
@@ -117,6 +118,18 @@ def test_the_trigger_has_one_next_run_whenever_it_is_asked():
             assert trigger.get_next_fire_time(None, later) in (second, second + (second - first))
         assert trigger.get_next_fire_time(None, first) == first
         assert trigger.get_next_fire_time(None, second) == second
+
+
+def test_the_application_on_apscheduler(monkeypatch):
+    monkeypatch.syspath_prepend(str(APPS))
+    import apscheduler_app as app
+
+    app.scheduler.start(paused=True)
+    now = datetime.now(timezone.utc)
+    for job in app.scheduler.get_jobs():
+        assigned = FakeClient(now=now).assign_slot(app.EVERY_8_HOURS, int(job.id))
+        assert abs(job.next_run_time - assigned.next_run.start_time) < timedelta(milliseconds=1)
+    app.scheduler.shutdown()
 
 
 def test_the_trigger_refuses_what_needs_a_sidecar():

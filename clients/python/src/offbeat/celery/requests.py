@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from billiard.einfo import ExceptionInfo
+from billiard.einfo import ExceptionInfo, ExceptionWithTraceback
 from celery.exceptions import WorkerLostError
 from celery.utils.log import get_logger
 from celery.worker.request import Request
@@ -50,7 +50,10 @@ class OffbeatRequest(Request):  # type: ignore[misc]
         self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False
     ) -> Any:
         """Let the run of a process that died be published again by the next tick."""
-        if isinstance(exc_info.exception, WorkerLostError):
+        error = exc_info.exception
+        if isinstance(error, ExceptionWithTraceback):
+            error = error.exc
+        if isinstance(error, WorkerLostError):
             self._release_run()
         return super().on_failure(exc_info, send_failed_event, return_ok)
 
