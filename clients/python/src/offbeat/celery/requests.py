@@ -57,18 +57,18 @@ class OffbeatRequest(Request):  # type: ignore[misc]
             self._release_run()
         return super().on_failure(exc_info, send_failed_event, return_ok)
 
-    def _message(self) -> RunMessage | None:
+    def _run_message(self) -> RunMessage | None:
         header = self._request_dict.get("offbeat_run")
         return None if header is None else RunMessage.from_json(header)
 
     def _finish_run(self, state: RunState) -> None:
-        message = self._message()
+        message = self._run_message()
         if message is not None:
             store = integration_of(self.task.app).runner.store
             store.finish(message.run_id, message.publication, state)
 
     def _release_run(self) -> None:
-        message = self._message()
+        message = self._run_message()
         if message is not None:
             store = integration_of(self.task.app).runner.store
             store.release(message.run_id, message.publication, store.now())
