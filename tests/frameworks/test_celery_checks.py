@@ -42,6 +42,15 @@ def test_lanes_without_time_limits_are_warned_of(bank: Bank) -> None:
 
 def test_checks_of_django(bank: Bank) -> None:
     assert "no issues" in bank.manage("check", "--database", "default")
+    bank.shell(
+        "from django.db import connection; "
+        "name = [index for index in connection.introspection.get_constraints("
+        "connection.cursor(), 'bank_account') if index.startswith('offbeat_hash_')][0]; "
+        "connection.cursor().execute(f'DROP INDEX {name}'); print(1)"
+    )
+    said = bank.manage("check", "--database", "default", check=False)
+    assert "offbeat.E005" in said
+    assert "bank.Account has no index offbeat_hash_" in said
     bank.environment["CYCLE"] = "31s"
     said = bank.manage("check", check=False)
     assert "offbeat.E003" in said
