@@ -15,11 +15,13 @@ def sync(account_id: UUID, *, force: bool = False) -> int:
     return 1
 
 
-result: int = sync(UUID(int=1), force=True)
-sync.delay(UUID(int=1))
-sync.apply_async((UUID(int=1),), countdown=5)
-name: str = sync.name
+def check() -> None:
+    """Be read, and not be called."""
+    result: int = sync(UUID(int=1), force=True)
+    sync.delay(UUID(int=1))
+    sync.apply_async((UUID(int=1),), countdown=5)
+    name: str = sync.name
 
-sync(1)  # type: ignore[arg-type]
-sync.delay(UUID(int=1), force="yes")  # type: ignore[arg-type]
-wrong: str = sync(UUID(int=1))  # type: ignore[assignment]
+    sync(1)  # type: ignore[arg-type]
+    sync.delay(UUID(int=1), force="yes")  # type: ignore[arg-type]
+    wrong: str = sync(UUID(int=1))  # type: ignore[assignment]
