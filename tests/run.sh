@@ -237,9 +237,9 @@ clients() {
     # Side by side: they mostly wait, for cycles to pass.
     beside neighbours . "$venv/bin/pytest" --quiet tests/frameworks/test_neighbours.py
     beside examples . "$venv/bin/pytest" --quiet tests/documents/test_frameworks.py
-    "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py
     ended examples
     ended neighbours
+    "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
     say "the page of the simulator, in a browser"
