@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Callable
+from typing import Callable, Generic, TypeVar
 from weakref import WeakSet
+
+T = TypeVar("T")
 
 
 class ForkLock:
@@ -34,6 +36,26 @@ class ForkLock:
         """Forget who holds it."""
         self._lock = threading.Lock()
         self._after_fork()
+
+
+class PerProcess(Generic[T]):
+    """A value that each process makes for itself, at its first use."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        """Make nothing yet."""
+        self._make = make
+        self._lock = ForkLock(self._forget)
+        self._made: list[T] = []
+
+    def _forget(self) -> None:
+        self._made = []
+
+    def __call__(self) -> T:
+        """Return the value of this process."""
+        with self._lock:
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
 
 
 _locks: WeakSet[ForkLock] = WeakSet()

@@ -12,14 +12,12 @@ from dramatiq.middleware import Middleware, Retries, SkipMessage
 
 from .client import Client
 from .runner import PutBack, Retry, RunMessage, StoredRun
-from .runner.jobs import Jobs, Rows, StoreSource
+from .runner.jobs import Jobs, Rows
 from .runner.rows import parse_row_id
+from .runner.store import StoreSource
 from .schedule import AnySchedule
 
 _RUN = "offbeat_run"
-
-#: A message that another worker's run holds up comes again this much later at most.
-_LONGEST_DELAY = timedelta(minutes=5)
 
 
 class OffbeatMiddleware(Middleware):  # type: ignore[misc]
@@ -104,7 +102,7 @@ class OffbeatMiddleware(Middleware):  # type: ignore[misc]
         try:
             claimed = attempt.__enter__()
         except PutBack as put_back:
-            self._enqueue(message.copy(), min(put_back.delay, _LONGEST_DELAY))
+            self._enqueue(message.copy(), put_back.delay)
             raise SkipMessage from None
         if claimed is None:
             attempt.__exit__(None, None, None)

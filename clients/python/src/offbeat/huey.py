@@ -10,13 +10,11 @@ from huey import crontab
 from .client import Client
 from .ids import IdValue
 from .runner import PutBack, RunMessage, StoredRun
-from .runner.jobs import Jobs, Rows, StoreSource
+from .runner.jobs import Jobs, Rows
+from .runner.store import StoreSource
 from .schedule import AnySchedule
 
 _MINUTE = timedelta(minutes=1)
-
-#: A message that another worker's run holds up comes again this much later at most.
-_LONGEST_DELAY = timedelta(minutes=5)
 
 
 class OffbeatHuey:
@@ -82,7 +80,7 @@ class OffbeatHuey:
                 if attempt is not None:
                     self._functions[message.declaration](attempt.row_id)
         except PutBack as put_back:
-            self._schedule(message, min(put_back.delay, _LONGEST_DELAY))
+            self._schedule(message, put_back.delay)
 
 
 def slot(
@@ -90,7 +88,7 @@ def slot(
 ) -> Callable[[datetime], bool]:
     """Return a predicate for ``huey.periodic_task``: whether a row runs in an instant's minute.
 
-    Huey asks with times in UTC, unless it was told otherwise::
+    Huey asks with times in UTC by default::
 
         @huey.periodic_task(slot(schedule, "nightly report"))
         def report() -> None: ...

@@ -11,12 +11,10 @@ from rq import Queue
 
 from .client import Client
 from .runner import PutBack, RunMessage, StoredRun
-from .runner.jobs import Jobs, Rows, StoreSource
+from .runner.jobs import Jobs, Rows
 from .runner.rows import parse_row_id
+from .runner.store import StoreSource
 from .schedule import AnySchedule
-
-#: A message that another worker's run holds up comes again this much later at most.
-_LONGEST_DELAY = timedelta(minutes=5)
 
 
 class OffbeatQueue:
@@ -102,6 +100,5 @@ class OffbeatQueue:
             with self.jobs.worker.attempt(message) as attempt:
                 return None if attempt is None else function(attempt.row_id)
         except PutBack as put_back:
-            delay = min(put_back.delay, _LONGEST_DELAY)
-            self._enqueue(message, datetime.now(timezone.utc) + delay)
+            self._enqueue(message, datetime.now(timezone.utc) + put_back.delay)
             return None

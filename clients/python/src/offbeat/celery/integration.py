@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Callable, Union
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from .._forks import PerProcess
 from ..client import Client
 from ..lateness import LatenessRecorder
-from ..runner import Declaration, RunMessage, Runner, RunStore, StoredRun, Worker
+from ..runner import Declaration, RunMessage, Runner, StoredRun, Worker
 from ..runner.rows import parse_row_id
 from ..runner.runner import look_ahead_of
+from ..runner.store import StoreSource, store_of
 
 if TYPE_CHECKING:
     from celery import Celery
-
-#: A store, or what makes one: it is called once in each process.
-StoreSource = Union[RunStore, Callable[[], RunStore]]
 
 
 class Integration:
@@ -35,9 +33,8 @@ class Integration:
         """Make nothing yet: tasks are declared later, and processes are forked."""
         self.app, self.client, self.interval, self.lateness = app, client, interval, lateness
         self._source = store
-        self._pid = 0
         self._imported = False
-        self._runner: Runner | None = None
+        self._process_runner = PerProcess(self._make_runner)
 
     @property
     def look_ahead(self) -> timedelta:
@@ -47,15 +44,16 @@ class Integration:
     @property
     def runner(self) -> Runner:
         """The runner of this process, with what all tasks declare."""
-        if self._runner is None or self._pid != os.getpid():
-            source = self._source
-            store: Any = source() if callable(source) else source
-            publisher = TaskPublisher(self.app)
-            self._runner = Runner(
-                self.declarations(), store, publisher, client=self.client, interval=self.interval
-            )
-            self._pid = os.getpid()
-        return self._runner
+        return self._process_runner()
+
+    def _make_runner(self) -> Runner:
+        return Runner(
+            self.declarations(),
+            store_of(self._source),
+            TaskPublisher(self.app),
+            client=self.client,
+            interval=self.interval,
+        )
 
     @property
     def worker(self) -> Worker:

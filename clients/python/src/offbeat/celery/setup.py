@@ -12,8 +12,9 @@ from celery.utils.log import get_logger
 from ..client import Client
 from ..lateness import LatenessRecorder
 from ..runner.registry import add_source
+from ..runner.store import StoreSource
 from . import checks
-from .integration import Integration, StoreSource, register
+from .integration import Integration, register
 
 if TYPE_CHECKING:
     from celery import Celery

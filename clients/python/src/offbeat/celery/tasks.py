@@ -43,9 +43,6 @@ if TYPE_CHECKING:
 #: The header of a message that carries its run.
 RUN_HEADER = "offbeat_run"
 
-#: A message that another worker's run holds up comes again this much later at most.
-_LONGEST_DELAY = timedelta(minutes=5)
-
 
 @dataclass(frozen=True)
 class Recurrence:
@@ -112,7 +109,7 @@ class OffbeatTask(Task):  # type: ignore[misc]
                     again = error
                     raise Retry(_time_of(error)) from error
         except PutBack as put_back:
-            self.put_back(args, kwargs, min(put_back.delay, _LONGEST_DELAY))
+            self.put_back(args, kwargs, put_back.delay)
             raise Ignore from None
         assert again is not None
         raise again

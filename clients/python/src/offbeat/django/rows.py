@@ -17,7 +17,7 @@ ModelRows = Union["type[models.Model]", "models.QuerySet[Any]", Callable[[], Any
 
 
 class QuerySetRows:
-    """The rows of a model or queryset, which is read anew each time.
+    """The rows of a model or queryset, which is read again each time.
 
     ``field`` is the column with the IDs that the schedule places: UUIDs, integers or text; by
     default the primary key.

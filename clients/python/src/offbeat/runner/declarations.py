@@ -30,7 +30,7 @@ class Declaration(Generic[RowId]):
     """A job that runs for each row, once in each cycle of a schedule.
 
     name: 1 to 200 characters of ``A-Z a-z 0-9 . _ : -``; the name of a task, say. The store knows
-        the declaration by it: with another name it is another one, that begins anew.
+        the declaration by it: with another name it is another one, which begins now.
     schedule: the schedule, or its ``name/version``.
     rows: whose IDs; see :class:`RowSource`.
     kind: which kind of job it is; one of the schedule's, if it declares kinds.

@@ -17,6 +17,9 @@ from .store import RunStore
 
 _log = logging.getLogger("offbeat.runner")
 
+#: A message comes again this much later at most: the worker that has its run may die, or end early.
+_LONGEST_DELAY = timedelta(minutes=5)
+
 _current: ContextVar[StoredRun | None] = ContextVar("offbeat_run", default=None)
 
 
@@ -92,7 +95,7 @@ class Worker:
             raise PutBack(timedelta(seconds=30))
         claim = self.store.claim(message.run_id, message.publication, declaration.run_time_limit)
         if claim.outcome in (ClaimOutcome.EARLY, ClaimOutcome.HELD):
-            raise PutBack(claim.retry_delay)
+            raise PutBack(min(claim.retry_delay, _LONGEST_DELAY))
         return claim
 
     def _attempt(self, message: RunMessage, claim: Claim) -> Attempt | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any, Union
 
+from .._forks import PerProcess
 from ..client import Client
 from ..errors import refused
 from ..schedule import AnySchedule
@@ -16,10 +15,7 @@ from .execution import Worker
 from .records import StoredRun
 from .rows import IdList, RowSource
 from .runner import Runner
-from .store import RunStore
-
-#: A store, or what makes one: it is called once in each process.
-StoreSource = Union[RunStore, Callable[[], RunStore]]
+from .store import StoreSource, store_of
 
 #: A source of rows, IDs, or a function that returns IDs.
 Rows = Union[RowSource[Any], Iterable[Any], Callable[[], Iterable[Any]]]
@@ -40,13 +36,7 @@ class Jobs:
         self._source, self._send = store, send
         self._client = client or Client(mode="auto", timeout="worker")
         self._declarations: dict[str, Declaration[Any]] = {}
-        self._runner: Runner | None = None
-        self._pid = 0
-        self._lock = threading.Lock()
-        os.register_at_fork(after_in_child=self._forget_lock)
-
-    def _forget_lock(self) -> None:
-        self._lock = threading.Lock()  # another thread may have held it at the fork
+        self._process_runner = PerProcess(self._make_runner)
 
     def declare(
         self,
@@ -76,16 +66,12 @@ class Jobs:
     @property
     def runner(self) -> Runner:
         """The runner of this process."""
-        with self._lock:
-            if self._runner is None or self._pid != os.getpid():
-                source = self._source
-                store: Any = source() if callable(source) else source
-                declarations = self._declarations.values()
-                self._runner = Runner(
-                    declarations, store, self, client=self._client, interval=self.interval
-                )
-                self._pid = os.getpid()
-            return self._runner
+        return self._process_runner()
+
+    def _make_runner(self) -> Runner:
+        declarations = self._declarations.values()
+        store = store_of(self._source)
+        return Runner(declarations, store, self, client=self._client, interval=self.interval)
 
     @property
     def worker(self) -> Worker:

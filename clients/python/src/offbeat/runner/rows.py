@@ -79,7 +79,7 @@ class IdList(Generic[RowId]):
 
     def matching(self, predicate: SqlPredicate) -> Sequence[RowId]:
         """Raise: a list has no column."""
-        raise NotImplementedError
+        raise TypeError(f"IDs in a list have no column for the condition {predicate.sql}")
 
     def contains(self, row_id: RowId) -> bool:
         """Say whether an ID is among them."""

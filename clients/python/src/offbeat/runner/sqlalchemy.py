@@ -18,79 +18,31 @@ from .records import (
     COUNT_NAMES,
     Claim,
     ClaimOutcome,
-    Counts,
     Pass,
     PlannedPage,
     Progress,
     RunState,
     StoredRun,
 )
+from .sqlalchemy_tables import (
+    MAX_ROW_ID,
+    metadata,
+    progress_of,
+    progress_table,
+    run_of,
+    runs_table,
+)
+
+__all__ = ["SqlAlchemyStore", "metadata", "progress_table", "runs_table"]
 
 #: Rows of one statement.
 _BATCH = 500
-
-_MAX_ROW_ID = 255
 
 #: A claim that another worker won by a moment comes again after this.
 _MOMENT = timedelta(seconds=1)
 
 _ENDED = [state.value for state in RunState if state.ended]
 
-
-class _Instant(sa.types.TypeDecorator[datetime]):
-    """Instants to the microsecond, in UTC, as every database can compare them."""
-
-    impl = sa.DateTime
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: sa.Dialect) -> Any:
-        if dialect.name in ("mysql", "mariadb"):
-            return dialect.type_descriptor(mysql.DATETIME(fsp=6))
-        return dialect.type_descriptor(sa.DateTime())
-
-    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
-        return None if value is None else value.astimezone(timezone.utc).replace(tzinfo=None)
-
-    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
-        return None if value is None else value.replace(tzinfo=timezone.utc)
-
-
-#: The tables below.
-metadata = sa.MetaData()
-
-runs_table = sa.Table(
-    "offbeat_run",
-    metadata,
-    sa.Column("run_id", sa.String(32), primary_key=True),
-    sa.Column("declaration", sa.String(200), nullable=False),
-    sa.Column("schedule", sa.String(200), nullable=False),
-    sa.Column("row_id", sa.String(_MAX_ROW_ID), nullable=False),
-    sa.Column("kind", sa.String(64), nullable=False),
-    sa.Column("scheduled_time", _Instant, nullable=False),
-    sa.Column("start_time", _Instant, nullable=False),
-    sa.Column("state", sa.String(16), nullable=False),
-    sa.Column("publication", sa.Integer, nullable=False),
-    sa.Column("next_action_time", _Instant, nullable=False),
-    # What is due, what is overdue, and what may be pruned.
-    sa.Index("offbeat_run_action", "state", "next_action_time"),
-    sa.Index("offbeat_run_start", "declaration", "start_time"),
-    sa.Index("offbeat_run_row", "row_id", "start_time"),
-)
-
-progress_table = sa.Table(
-    "offbeat_progress",
-    metadata,
-    sa.Column("declaration", sa.String(200), primary_key=True),
-    sa.Column("schedule", sa.String(200), nullable=False),
-    sa.Column("watermark_time", _Instant, nullable=False),
-    sa.Column("paused", sa.Boolean, nullable=False, default=False),
-    sa.Column("pass_now", _Instant),
-    sa.Column("pass_end_time", _Instant),
-    sa.Column("pass_cursor", sa.String(300), nullable=False, default=""),
-    sa.Column("next_schedule", sa.String(200), nullable=False, default=""),
-    sa.Column("cutover_time", _Instant),
-    *(sa.Column(f"{name}_count", sa.BigInteger, nullable=False, default=0) for name in COUNT_NAMES),
-)
 
 _r, _p = runs_table.c, progress_table.c
 
@@ -145,13 +97,13 @@ class SqlAlchemyStore:
                 row = {"declaration": declaration, "schedule": schedule, "watermark_time": now}
                 connection.execute(_insert_new(connection, progress_table), [row])
                 found = connection.execute(query).one()
-            return _progress(found)
+            return progress_of(found)
 
     def progress(self) -> list[Progress]:
         """See :class:`~offbeat.runner.RunStore`."""
         with self._transaction(writes=False) as connection:
             rows = connection.execute(sa.select(progress_table).order_by(_p.declaration))
-            return [_progress(row) for row in rows]
+            return [progress_of(row) for row in rows]
 
     def open_pass(self, before: Progress, opened: Pass) -> bool:
         """See :class:`~offbeat.runner.RunStore`."""
@@ -229,7 +181,7 @@ class SqlAlchemyStore:
             .with_for_update(skip_locked=True)  # which SQLite leaves out
         )
         with self._transaction() as connection:
-            found = [_run(row) for row in connection.execute(query)]
+            found = [run_of(row) for row in connection.execute(query)]
             published = publications(found, now, republish_after)
             groups: dict[tuple[int, datetime | None], list[str]] = {}
             for run in published:
@@ -284,7 +236,7 @@ class SqlAlchemyStore:
     ) -> list[StoredRun]:
         query = sa.select(runs_table).where(condition).order_by(order, _r.run_id).limit(limit)
         with self._transaction(writes=False) as connection:
-            return [_run(row) for row in connection.execute(query)]
+            return [run_of(row) for row in connection.execute(query)]
 
     def replan(self, run: StoredRun, state: RunState, start_time: datetime) -> bool:
         """See :class:`~offbeat.runner.RunStore`."""
@@ -352,7 +304,7 @@ class SqlAlchemyStore:
         with self._transaction(writes=False) as connection:
             for first in range(0, len(row_ids), _BATCH):
                 query = (
-                    sa.select(_r.row_id, sa.func.max(_r.start_time, type_=_Instant))
+                    sa.select(_r.row_id, sa.func.max(_r.start_time, type_=_r.start_time.type))
                     .where(
                         _r.declaration == declaration,
                         _r.row_id.in_(row_ids[first : first + _BATCH]),
@@ -396,8 +348,8 @@ def _add(connection: sa.Connection, runs: Iterable[StoredRun]) -> None:
     rows = [{**vars(run), "state": run.state.value} for run in runs]
     for row, run in zip(rows, runs):
         row["next_action_time"] = run.action_time
-        if len(run.row_id) > _MAX_ROW_ID:
-            raise ValueError(f"row_id {run.row_id[:20]!r}… has over {_MAX_ROW_ID} characters")
+        if len(run.row_id) > MAX_ROW_ID:
+            raise ValueError(f"row_id {run.row_id[:20]!r}… has over {MAX_ROW_ID} characters")
     for first in range(0, len(rows), _BATCH):
         connection.execute(_insert_new(connection, runs_table), rows[first : first + _BATCH])
 
@@ -436,26 +388,4 @@ def _unchanged(before: Progress) -> sa.ColumnElement[bool]:
         _p.cutover_time.is_(None)
         if before.cutover_time is None
         else _p.cutover_time == before.cutover_time,
-    )
-
-
-def _run(row: sa.Row[Any]) -> StoredRun:
-    fields = row._mapping
-    return StoredRun(**{**fields, "state": RunState(fields["state"])})
-
-
-def _progress(row: sa.Row[Any]) -> Progress:
-    fields = row._mapping
-    open_pass = None
-    if fields["pass_now"] is not None:
-        open_pass = Pass(fields["pass_now"], fields["pass_end_time"], fields["pass_cursor"])
-    return Progress(
-        declaration=fields["declaration"],
-        schedule=fields["schedule"],
-        watermark_time=fields["watermark_time"],
-        paused=fields["paused"],
-        open_pass=open_pass,
-        next_schedule=fields["next_schedule"],
-        cutover_time=fields["cutover_time"],
-        counts=Counts(**{name: fields[f"{name}_count"] for name in COUNT_NAMES}),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Callable, Protocol, Union
 
 from .records import Claim, Pass, PlannedPage, Progress, RunState, StoredRun
 
@@ -128,3 +128,12 @@ class Publisher(Protocol):
     def publish(self, runs: Sequence[StoredRun]) -> None:
         """Hand over a message for each run; raise if the queue does not take them."""
         ...
+
+
+#: A store, or what makes one: it is called once in each process.
+StoreSource = Union[RunStore, Callable[[], RunStore]]
+
+
+def store_of(source: StoreSource) -> RunStore:
+    """Return the store, or make it."""
+    return source() if callable(source) else source
