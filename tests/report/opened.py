@@ -108,6 +108,15 @@ class Opened:
             assert self.complaints == []
             assert self.requests == [self.url]
 
+    def unfold(self, summary: str) -> None:
+        """Click a summary, and wait for what is made when its part is first opened.
+
+        The browser tells the page of the opened part in a task of its own, later than the click.
+        """
+        found = self.page.locator(summary).first
+        found.click()
+        found.locator("xpath=following-sibling::*").first.wait_for()
+
     def settle(self) -> None:
         """Wait until what was changed is also drawn."""
         self.page.evaluate(

@@ -51,7 +51,7 @@ def test_nothing_is_called_best_where_all_jobs_pile_up(browser, tmp_path):
             assert len(marked) == 2
             assert all("jobs pile up" in text for text in marked), place
         # Of the jobs that got through.
-        page.click("#all-figures > summary")
+        opened.unfold("#all-figures > summary")
         assert all(text.endswith("*") for text in figures(page, "Mean time until done"))
         assert not any("*" in text for text in figures(page, "Mean wait"))
         note = "* Of the jobs that were done, alone"
@@ -182,7 +182,7 @@ def test_phases_say_what_was_needed_and_what_there_was(browser, outage):
     with Opened(browser, report, WIDE) as opened:
         page = opened.page
         assert not page.locator("#phases table").first.is_visible()
-        page.click("#phases > summary")
+        opened.unfold("#phases > summary")
         tables = page.locator("#phases table")
         assert tables.count() == len(results["strategies"])
         rows = tables.first.locator("tbody tr")
@@ -242,7 +242,7 @@ def test_a_difference_below_one_percent_is_none(browser, tmp_path):
         assert "They are equal by all four criteria, within 1 %." in words(page.locator(".answer"))
         assert page.locator(".criterion").count() == 0
         assert "Last is" not in words(page.locator("main"))
-        page.click("#all-figures > summary")
+        opened.unfold("#all-figures > summary")
         best = page.locator("#all-figures tr", has=page.locator("td.best"))
         assert [words(row.locator("th")) for row in best.all()] == ["99th percentile of the wait"]
         assert best.locator("td.best").count() == 1

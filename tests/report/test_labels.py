@@ -158,7 +158,7 @@ def test_labels_do_not_overlap_where_time_is_enlarged(browser, nightly):
 def test_a_table_that_scrolls_says_so_and_keeps_its_first_column(browser, nightly):
     with Opened(browser, nightly, 768) as opened:
         page = opened.page
-        page.click("#all-figures > summary")
+        opened.unfold("#all-figures > summary")
         opened.settle()
         opened.settle()
         frame = page.locator("#all-figures .scroll-frame")

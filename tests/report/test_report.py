@@ -84,7 +84,7 @@ def test_summary_has_the_figures(browser, pages):
         assert rows.count() == 5
         assert rows.first.locator("th").text_content() == "slots (TWISTER)"
         assert rows.first.locator(".rank").all_text_contents() == ["1"] * 4
-        page.click("#all-figures summary")
+        opened.unfold("#all-figures > summary")
         for name in ("jobs_finished", "max_queue_depth"):
             value = SAMPLES["week"]()["strategies"][0]["figures"][name]
             assert f"{value:,}" in page.text_content("#all-figures table")
@@ -162,7 +162,7 @@ def test_hostile_names_stay_text(browser, pages):
         assert HOSTILE in page.text_content("#ranking")
         notes = page.locator(".notes li").all_text_contents()
         assert notes == SAMPLES["hostile"]()["scenario"]["notes"]
-        page.click("#all-figures summary")
+        opened.unfold("#all-figures > summary")
         partner = page.locator("#all-figures tbody", has_text=f"Partner: {HOSTILE}")
         assert (
             partner.locator("tr", has_text="Attempts refused").locator("td").all_text_contents()
