@@ -30,10 +30,17 @@ try:
 except ImportError:  # beside the oldest Django
     sqlalchemy = None
 
+try:
+    from offbeat.runner.redis import RedisStore
+    from redis_server import RedisServer
+except ImportError:
+    RedisStore = None
+
 #: Of the histories; that of the day, so that a failure can be repeated.
 SALT = os.environ.get("OFFBEAT_SALT") or f"{datetime.now():%Y-%m-%d}"
 ALIASES = ("default", "postgresql", "mariadb")
 ENGINES: dict[str, Any] = {}
+REDIS: list[Any] = []
 
 
 @pytest.fixture(scope="session")
@@ -78,10 +85,14 @@ def databases() -> Iterator[None]:
         more = {"connect_args": {"timeout": 30}} if alias == "default" else {"pool_size": 10}
         ENGINES[alias] = sqlalchemy.create_engine(url, **more)
         alchemy.metadata.create_all(ENGINES[alias])
+    if RedisStore:
+        REDIS.append(RedisServer(folder / "redis"))
     yield
     connections.close_all()
     for engine in ENGINES.values():
         engine.dispose()
+    for server in REDIS:
+        server.kill()
     postgresql.stop()
     mariadb.stop()
     shutil.rmtree(folder, ignore_errors=True)
@@ -98,18 +109,25 @@ class Stores:
         """Return a store, with the database's clock."""
         if self.library == "sqlalchemy":
             return alchemy.SqlAlchemyStore(ENGINES[self.alias])
+        if self.library == "redis":
+            return RedisStore(REDIS[0].client())
         from offbeat.django import DjangoStore
 
         return DjangoStore(self.alias)
 
     def timed(self, clock: list[datetime]) -> Any:
         """Return a store whose database has another clock."""
+        if self.library == "redis":
+            return RedisStore(REDIS[0].client(), clock=lambda: clock[0])
         store = self.store()
         store.now = lambda: clock[0]
         return store
 
     def empty(self) -> None:
-        """Delete all rows."""
+        """Delete all that is kept."""
+        if self.library == "redis":
+            REDIS[0].client().flushall()
+            return
         from offbeat.django.models import OffbeatProgress, OffbeatRun
 
         if self.library == "sqlalchemy":
@@ -132,7 +150,8 @@ class Stores:
             except Exception as error:
                 errors.append(error)
             finally:
-                connections[self.alias].close()
+                if self.alias in ALIASES:
+                    connections[self.alias].close()
 
         threads = [threading.Thread(target=run) for _ in range(count)]
         for thread in threads:
@@ -146,7 +165,12 @@ class Stores:
 LIBRARIES = ("django", "sqlalchemy") if sqlalchemy else ("django",)
 
 
-@pytest.fixture(params=[f"{library}-{alias}" for library in LIBRARIES for alias in ALIASES])
+PLACES = [f"{library}-{alias}" for library in LIBRARIES for alias in ALIASES]
+if RedisStore:
+    PLACES.append("redis-server")
+
+
+@pytest.fixture(params=PLACES)
 def stores(request: pytest.FixtureRequest, databases: None) -> Stores:
     stores = Stores(*request.param.split("-"))
     stores.empty()
@@ -217,6 +241,8 @@ def test_one_of_four_claims_a_run(stores):
 
 
 def test_a_transaction_that_is_rolled_back_adds_nothing(stores):
+    if stores.library == "redis":
+        pytest.skip("Redis has no transaction of the caller")
     store = stores.store()
     run = StoredRun("0" * 32, "import", "bank/1", "1", "import", START, START)
     if stores.library == "sqlalchemy":
