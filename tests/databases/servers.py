@@ -70,10 +70,19 @@ class PostgreSql(Database):
         # ANALYZE evaluates every index on 300 rows times that: by default it takes minutes in all.
         cheap = "-c fsync=off -c autovacuum=off -c default_statistics_target=10"
         options = f"-k {folder} -c listen_addresses= {cheap}"
-        self._quietly([*self._control, "-l", str(folder / "log"), "-w", "-o", options, "start"])
+        self._control += ["-l", str(folder / "log"), "-w", "-o", options]
+        self._quietly([*self._control, "start"])
         self._folder = folder
+        self._connect()
+
+    def _connect(self) -> None:
         self._connection = self.connect("postgres")
         self._raw = self.connect("postgres", cursor_factory=psycopg.RawCursor)
+
+    def restart(self) -> None:
+        """End it as a crash does, and start it again."""
+        self._quietly([*self._control, "-m", "immediate", "restart"])
+        self._connect()
 
     def environment(self, database: str) -> dict[str, str]:
         """Return what libpq finds a database by."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -217,6 +219,51 @@ def test_four_publishers_share_what_is_due(stores):
     rest = stores.store().publish(START + timedelta(days=9_999), AFTER, 5_000)
     # What another had locked was passed over, and is published by the next tick.
     assert len(published) + len(rest) == 2_000
+
+
+def test_planners_publishers_and_workers_at_once_lose_nothing(stores):
+    stores.store().begin("import", "bank/1")
+    pages, size = 6, 50
+    numbers = itertools.count()
+    published, ended = [], []
+
+    def plan() -> None:
+        store = stores.store()
+        while True:
+            (progress,) = store.progress()
+            done = progress.counts.planned // size
+            if done == pages:
+                return
+            opened = progress.open_pass
+            if opened is None:
+                opened = Pass(progress.watermark_time, progress.watermark_time + AFTER["import"])
+                store.open_pass(progress, opened)
+                continue
+            runs = tuple(
+                StoredRun(
+                    f"{n * 7919 % 1009:032x}", "import", "bank/1", str(n), "import", START, START
+                )
+                for n in range(done * size, (done + 1) * size)
+            )
+            store.plan("import", opened, PlannedPage(runs, f"row:{done}", Counts(planned=size)))
+
+    def work() -> None:
+        store = stores.store()
+        deadline = time.monotonic() + 30
+        while len(ended) < pages * size and time.monotonic() < deadline:
+            for run in store.publish(store.now(), AFTER, 20):
+                published.append((run.run_id, run.publication))
+                claim = store.claim(run.run_id, run.publication, timedelta(minutes=5))
+                assert claim.outcome.value == "granted"
+                assert store.finish(run.run_id, run.publication, RunState.DONE)
+                ended.append(run.run_id)
+
+    jobs = [plan, plan, work, work]
+    stores.in_threads(4, lambda: jobs[next(numbers)]())
+    assert len(set(published)) == len(published) == pages * size
+    assert len(set(ended)) == pages * size
+    assert {run.state for run in stores.store().runs("import", *FOREVER)} == {RunState.DONE}
+    assert stores.store().progress()[0].counts.planned == pages * size
 
 
 def test_one_of_two_plans_a_page(stores):
