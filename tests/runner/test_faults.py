@@ -244,7 +244,7 @@ def test_a_runner_that_is_killed_loses_no_run_and_doubles_none(url, point):
     else:
         assert simulation.states()[RunState.PUBLISHED] > 0
     for one in (undisturbed, simulation):
-        one.run(40 * MINUTE)
+        one.run(25 * MINUTE)
     expected, actual = executions_of(undisturbed), executions_of(simulation)
     assert set(actual.values()) == {1}
     assert actual == expected

@@ -128,12 +128,15 @@ def test_kinds_keep_apart_when_the_runners_stop_again_while_they_catch_up():
     assert not states[RunState.PLANNED] + states[RunState.CLAIMED]
 
 
-@pytest.mark.parametrize("policy", [MissedRunPolicy.DROP, MissedRunPolicy.RUN_ONCE])
-def test_every_run_is_accounted_for_after_an_outage(policy):
+@pytest.mark.parametrize("policy", MissedRunPolicy)
+def test_every_run_is_accounted_for_after_an_outage(policy, sidecar):
     catch_up = CatchUpPolicy(
         policy, on_time_tolerance=timedelta(seconds=60), smear_span=timedelta(minutes=30)
     )
     simulation = Simulation(declared(catch_up=catch_up))
+    if policy is MissedRunPolicy.RUN_ALL:  # which a sidecar decides
+        simulation.client = Client(sidecar, mode="auto")
+        simulation.runners = [simulation.runner(*simulation.declarations) for _ in range(2)]
     simulation.run(3 * HOUR)
     simulation.run(9 * HOUR, ticks=False)
     simulation.run(12 * HOUR - 2 * MINUTE)
@@ -149,6 +152,74 @@ def test_every_run_is_accounted_for_after_an_outage(policy):
     assert sum(states.values()) == counts.planned
     assert states[RunState.DONE] + states[RunState.PUBLISHED] == counts.planned
     assert counts.dropped > 0 if policy is MissedRunPolicy.DROP else counts.late > 0
+
+
+class WithoutNine(IdList):
+    """Rows of whom 9 is gone when its job runs."""
+
+    def contains(self, row_id):
+        return row_id != 9 and super().contains(row_id)
+
+
+def test_each_scheduled_run_ends_in_one_way():
+    declaration = Declaration(
+        "sync",
+        EVERY_8_HOURS,
+        WithoutNine(list(range(ROWS)), int),
+        catch_up=CatchUpPolicy(MissedRunPolicy.RUN_ONCE, smear_span=HOUR),
+        max_publication_count=1,
+    )
+    simulation = Simulation(declaration)
+    simulation.works = lambda message: message.row_id != "7"  # it kills its workers
+    simulation.run(8 * HOUR)
+    simulation.run(9 * HOUR, ticks=False)
+    simulation.run(20 * MINUTE)
+    simulation.run(7 * HOUR, ticks=False)
+    simulation.works = lambda message: message.row_id != "7" or message.publication > 1
+    simulation.run(4 * HOUR)
+    # Nothing more is planned, and what is planned ends.
+    simulation.store.pause("sync", True)
+    simulation.run(HOUR)
+    simulation.store.pause("sync", False)
+    for run in simulation.store.runs("sync", START, simulation.now, 100_000):
+        if not run.state.ended:
+            simulation.put(run.start_time, RunMessage.of(run))
+    (progress,) = simulation.store.progress()
+    scheduled = 0
+    for row in range(ROWS):
+        first = simulation.client.assign_slot(EVERY_8_HOURS, row, from_time=START)
+        since = progress.watermark_time - first.next_run.start_time
+        scheduled += -(-since // (8 * HOUR))
+    counts, states = progress.counts, simulation.states()
+    ended = sum(count for state, count in states.items() if state.ended)
+    assert ended + counts.dropped + counts.superseded + counts.skipped == scheduled
+    assert states[RunState.FAILED] >= 2
+    assert states[RunState.SKIPPED] >= 2
+    assert states[RunState.SUPERSEDED] > 20
+
+
+@pytest.mark.parametrize("first", ["old", "new"])
+def test_kinds_keep_apart_when_a_runner_of_the_old_schedule_is_the_first_back(first):
+    schedule = Schedule(8 * HOUR, kinds=["import", "export"], slot_count=240)
+    ids = range(150)
+    old = [declared(kind, TWO_KINDS, ids, kind=kind) for kind in ("import", "export")]
+    new = [
+        declared(kind, schedule, ids, kind=kind, previous_schedule=TWO_KINDS)
+        for kind in ("import", "export")
+    ]
+    simulation = Simulation(*new)
+    simulation.run(HOUR)
+    simulation.run(9 * HOUR, ticks=False)
+    simulation.run(20 * MINUTE)
+    simulation.run(2 * HOUR, ticks=False)
+    runners = {"old": simulation.runner(*old), "new": simulation.runner(*new)}
+    simulation.runners = [runners[first]]
+    simulation.run(10 * MINUTE)
+    simulation.runners = list(runners.values())
+    simulation.run(6 * HOUR)
+    assert simulation.least_gap() >= timedelta(minutes=14)
+    states = simulation.states()
+    assert not states[RunState.PLANNED] + states[RunState.CLAIMED]
 
 
 def test_a_paused_declaration_runs_nothing_and_catches_up_when_it_is_resumed():
@@ -204,7 +275,8 @@ def test_a_pass_that_was_left_open_is_continued_with_the_time_of_now():
     assert max(starts.values()) < 20
 
 
-def test_a_cutover_loses_no_run_and_keeps_the_gap():
+@pytest.mark.parametrize("leaves_after", [2 * HOUR, 11 * HOUR])
+def test_a_cutover_loses_no_run_and_keeps_the_gap(leaves_after):
     every_6_hours = Schedule(6 * HOUR)
     old = declared()
     new = declared(schedule=every_6_hours, previous_schedule=EVERY_8_HOURS, min_gap=GAP)
@@ -218,9 +290,9 @@ def test_a_cutover_loses_no_run_and_keeps_the_gap():
         simulation.runners[1].cut_over("sync", simulation.now)
     cutover = START + 12 * HOUR
     simulation.runners[1].cut_over("sync", cutover)
-    simulation.run(2 * HOUR)
+    simulation.run(leaves_after)  # before the cutover, or behind it
     simulation.runners = [simulation.runner(new)]
-    simulation.run(22 * HOUR)
+    simulation.run(24 * HOUR - leaves_after)
     rows = {}
     for execution in simulation.executions:
         rows.setdefault(execution.row_id, []).append(execution)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from ..client import Client
@@ -167,11 +167,7 @@ class Planner:
         That happens when runners stood still while late runs were spread over the time to come: all
         at once, the kinds of a row would meet. Returns how many were overdue.
         """
-        tolerance = timedelta(seconds=60)
-        if declaration.catch_up is not None and declaration.catch_up.on_time_tolerance is not None:
-            tolerance = declaration.catch_up.on_time_tolerance
-        start_before = self.store.now() - tolerance
-        overdue = self.store.overdue(declaration.name, start_before, _OVERDUE)
+        overdue = self.store.overdue(declaration.name, self._overdue_before(declaration), _OVERDUE)
         by_schedule: dict[str, list[StoredRun]] = {}
         for run in overdue:
             by_schedule.setdefault(run.schedule, []).append(run)
@@ -179,10 +175,35 @@ class Planner:
             if schedule is not None:
                 runs = by_schedule.pop(schedule_identity(self.client, schedule), [])
                 self._replan(declaration, schedule, runs)
+        if by_schedule:
+            by_schedule.pop(self._progress(declaration).schedule, None)  # another program knows it
         for runs in by_schedule.values():  # by a schedule that nobody knows: as they are
             for run in runs:
                 self.store.replan(run, RunState.PLANNED, self.store.now())
         return len(overdue)
+
+    def leaves_overdue(self, declaration: Declaration[Any]) -> bool:
+        """Say whether runs are overdue that only another program can plan again.
+
+        In a rolling deploy it knows the schedule of today, and this one does not. Published as they
+        are, the kinds of a row would meet.
+        """
+        schedule = self._progress(declaration).schedule
+        for known in (declaration.schedule, declaration.previous_schedule):
+            if known is not None and schedule_identity(self.client, known) == schedule:
+                return False
+        overdue = self.store.overdue(declaration.name, self._overdue_before(declaration), _OVERDUE)
+        return any(run.schedule == schedule for run in overdue)
+
+    def _progress(self, declaration: Declaration[Any]) -> Progress:
+        identity = schedule_identity(self.client, declaration.schedule)
+        return self.store.begin(declaration.name, identity)
+
+    def _overdue_before(self, declaration: Declaration[Any]) -> datetime:
+        tolerance = timedelta(seconds=60)
+        if declaration.catch_up is not None and declaration.catch_up.on_time_tolerance is not None:
+            tolerance = declaration.catch_up.on_time_tolerance
+        return self.store.now() - tolerance
 
     def _replan(
         self, declaration: Declaration[RowId], schedule: AnySchedule, runs: list[StoredRun]

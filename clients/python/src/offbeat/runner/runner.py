@@ -107,7 +107,7 @@ class Runner:
         republish_after = {
             name: declaration.republish_after
             for name, declaration in self.declarations.items()
-            if name not in paused
+            if name not in paused and not self._leaves_overdue(declaration)
         }
         while True:
             start_before = self.store.now() + self.look_ahead
@@ -117,6 +117,12 @@ class Runner:
             published += len(runs)
             if len(runs) < _BATCH:
                 return published
+
+    def _leaves_overdue(self, declaration: Declaration[Any]) -> bool:
+        try:
+            return self._planner.leaves_overdue(declaration)
+        except OffbeatError:  # it is not planned either, and says so
+            return False
 
     def _send(self, runs: list[StoredRun]) -> None:
         try:

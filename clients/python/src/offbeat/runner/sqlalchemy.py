@@ -58,6 +58,9 @@ class SqlAlchemyStore:
 
     def __init__(self, engine: sa.Engine, connection: sa.Connection | None = None) -> None:
         """Connect to nothing yet."""
+        if engine.dialect.name in ("mysql", "mariadb"):
+            # By default InnoDB locks gaps between rows, too, and runners and workers deadlock.
+            engine = engine.execution_options(isolation_level="READ COMMITTED")
         self._engine, self._connection = engine, connection
 
     def within(self, connection: sa.Connection) -> SqlAlchemyStore:
