@@ -98,7 +98,12 @@ class History:
                 self.random.choice([1, 3, 100]),
             )
             if published and self.random.random() < 0.3:
-                self.both("unpublish", self.model.runs(name, *FOREVER))
+                older = [0, 0, 1]  # some by a runner that was slow
+                taken_back = [
+                    replace(one, publication=one.publication - self.random.choice(older))
+                    for one in self.model.runs(name, *FOREVER)
+                ]
+                self.both("unpublish", taken_back)
         elif choice == 9:
             for late in self.both("overdue", name, now - timedelta(minutes=1), 5):
                 state = self.random.choice([RunState.PLANNED, RunState.SUPERSEDED])
