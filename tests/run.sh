@@ -232,9 +232,11 @@ clients() {
     say "the runner of the integrations, and its stores; also with Django 4.2"
     # Side by side: they mostly wait, for servers that restart.
     beside django42 . "$django42/bin/pytest" --quiet tests/runner/test_stores.py
+    beside runner-stores . "$venv/bin/pytest" --quiet tests/runner/test_stores.py
     beside runner-faults . "$venv/bin/pytest" --quiet tests/runner/test_faults.py
-    "$venv/bin/pytest" --quiet tests/runner --ignore tests/runner/test_faults.py
+    "$venv/bin/pytest" --quiet tests/runner --ignore tests/runner/test_stores.py --ignore tests/runner/test_faults.py
     ended django42
+    ended runner-stores
     ended runner-faults
     say "Django and Celery, whose beats, workers and broker are killed; their neighbours"
     # Side by side: they mostly wait, for cycles to pass.
