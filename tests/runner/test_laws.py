@@ -311,6 +311,45 @@ def test_a_cutover_loses_no_run_and_keeps_the_gap(leaves_after):
     assert dropped == simulation.store.progress()[0].counts.dropped > 50
 
 
+def test_a_new_row_runs_by_the_schedule_of_its_time_while_a_cutover_is_to_come():
+    ids = []
+    new = declared(schedule=Schedule(6 * HOUR), previous_schedule=EVERY_8_HOURS, ids=ids)
+    simulation = Simulation(declared(ids=ids))
+    simulation.run(HOUR)
+    simulation.declarations, simulation.runners = (new,), [simulation.runner(new)]
+    cutover = START + 2 * HOUR
+    simulation.runners[0].cut_over("sync", cutover)
+    old = simulation.store.progress()[0].schedule
+    while simulation.now < cutover:
+        for row in range(ROWS):
+            row += len(ids)
+            run = simulation.client.assign_slot(EVERY_8_HOURS, row, from_time=simulation.now)
+            added = simulation.runners[0].add_row(new, row)
+            soon = run.next_run.start_time < simulation.now + 2 * simulation.runners[0].look_ahead
+            assert added == (soon and run.next_run.start_time < cutover)
+        simulation.run(10 * MINUTE)
+    stored = simulation.store.runs("sync", START, START + 24 * HOUR, 1_000)
+    assert stored
+    assert {run.schedule for run in stored} == {old}
+
+
+@pytest.mark.parametrize("kind", ["", "fees"])
+def test_a_kind_that_the_schedule_has_not_is_refused_at_start(kind):
+    simulation = Simulation(declared(schedule=TWO_KINDS, kind=kind))
+    with pytest.raises(InvalidArgument, match="must be a kind of the schedule: import, export"):
+        simulation.runners[0].check()
+
+
+def test_a_declaration_can_be_paused_before_its_first_tick():
+    simulation = Simulation(declared())
+    simulation.runners[0].pause("sync", True)
+    simulation.run(9 * HOUR)
+    assert not simulation.executions
+    simulation.runners[0].pause("sync", False)
+    simulation.run(9 * HOUR)
+    assert len({one.row_id for one in simulation.executions}) == ROWS
+
+
 def test_a_cutover_while_no_runner_is_there_loses_nobody():
     new = declared(schedule=Schedule(6 * HOUR), previous_schedule=EVERY_8_HOURS)
     simulation = Simulation(declared())

@@ -33,6 +33,11 @@ class LazyRows:
         """See :class:`~offbeat.runner.RowSource`."""
         return self.source.sql_target()
 
+    def serves_salt(self, salt: str) -> bool:
+        """See :class:`~offbeat.runner.RowSource`."""
+        serves_salt = getattr(self.source, "serves_salt", None)
+        return serves_salt is None or bool(serves_salt(salt))
+
     def matching(self, predicate: SqlPredicate) -> Sequence[Any]:
         """See :class:`~offbeat.runner.RowSource`."""
         return self.source.matching(predicate)

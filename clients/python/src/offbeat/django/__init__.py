@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .conf import get_client as get_client
     from .conf import get_schedule as get_schedule
+    from .hashes import OffbeatHashField as OffbeatHashField
     from .indexes import OffbeatIndex as OffbeatIndex
     from .jobs import recurring as recurring
     from .querysets import OffbeatManager as OffbeatManager
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 #: Where each name is: models cannot be imported before Django has loaded its apps.
 _MODULES = {
     "DjangoStore": "store",
+    "OffbeatHashField": "hashes",
     "OffbeatIndex": "indexes",
     "OffbeatManager": "querysets",
     "OffbeatQuerySet": "querysets",

@@ -9,9 +9,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 
 from ..schedule import AnySchedule
-from ..sql import SqlTarget
+from ..sql import SqlPredicate, SqlTarget
+from .conditions import condition
 from .conf import get_client, get_schedule
-from .rows import condition, sql_target
+from .rows import check_column, serves_salt, sql_target
 
 
 class OffbeatQuerySet(models.QuerySet[Any]):
@@ -29,30 +30,45 @@ class OffbeatQuerySet(models.QuerySet[Any]):
         """Return the rows that run from ``start`` to before ``end``, up to a cycle later.
 
         ``schedule`` is a name of the setting's ``SCHEDULES``, or any schedule; ``field`` has the
-        IDs. It composes with ``filter``, and an :class:`OffbeatIndex` serves it. Not on SQLite.
+        IDs. It composes with ``filter``. An :class:`OffbeatIndex` serves it, which MySQL and
+        MariaDB must have; SQLite must have an :class:`OffbeatHashField`.
         """
+        schedule = get_schedule(schedule)
         predicate = get_client().window_predicate(
-            get_schedule(schedule), self._target(field), start_time=start, end_time=end, kind=kind
+            schedule, self._target(schedule, field), start_time=start, end_time=end, kind=kind
         )
-        return self.filter(condition(predicate))
+        return self._selected(predicate, field)
 
     def in_slot(
         self, schedule: AnySchedule, slot_index: int, *, kind: str = "", field: str = "pk"
     ) -> OffbeatQuerySet:
         """Return the rows of a slot; see :meth:`due`."""
-        slots = get_client().list_slots(
-            get_schedule(schedule), sql_target=self._target(field), kind=kind
-        )
+        schedule = get_schedule(schedule)
+        target = self._target(schedule, field)
+        slots = get_client().list_slots(schedule, sql_target=target, kind=kind)
         for slot in slots:
             if slot.slot_index == slot_index and slot.predicate is not None:
-                return self.filter(condition(slot.predicate))
+                return self._selected(slot.predicate, field)
         raise ValueError(f"slot_index: {slot_index} must be one of the {len(slots)} slots")
 
-    def _target(self, field: str) -> SqlTarget:
+    def _target(self, schedule: AnySchedule, field: str) -> SqlTarget:
         target = sql_target(self.model, field, self.db)
         if target is None:
-            raise ImproperlyConfigured("SQLite has no MD5, which due() and in_slot() need")
+            raise ImproperlyConfigured(
+                f"due() and in_slot() need an OffbeatIndex over {field!r} of "
+                f"{self.model._meta.label}, or on SQLite, which has no MD5, an OffbeatHashField"
+            )
+        salt = get_client().describe_schedule(schedule).schedule.salt
+        if not serves_salt(self.model, field, self.db, salt):
+            raise ImproperlyConfigured(
+                f"{self.model._meta.label} holds hashes with another salt than {salt!r}, that of "
+                "the schedule"
+            )
         return target
+
+    def _selected(self, predicate: SqlPredicate, field: str) -> OffbeatQuerySet:
+        check_column(self.model, field, self.db, predicate)
+        return self.filter(condition(predicate, field))
 
 
 OffbeatManager = models.Manager.from_queryset(OffbeatQuerySet)

@@ -8,9 +8,12 @@ from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections, models
-from django.db.models.expressions import RawSQL
 
-from ..sql import SqlColumnType, SqlDialect, SqlParameterStyle, SqlPredicate, SqlTarget
+from ..sql import SqlColumnType, SqlDialect, SqlPredicate, SqlTarget
+from .conditions import condition
+from .hashes import hash_field
+from .indexes import indexes_of
+from .targets import hashed_target, id_field, target
 
 #: A model, a queryset, or a function that returns one.
 ModelRows = Union["type[models.Model]", "models.QuerySet[Any]", Callable[[], Any]]
@@ -66,11 +69,22 @@ class QuerySetRows:
 
     def sql_target(self) -> SqlTarget | None:
         """See :class:`~offbeat.runner.RowSource`."""
-        return sql_target(self.model, self.field, self.queryset().db)
+        rows = self.queryset()
+        found = sql_target(rows.model, self.field, rows.db)
+        if found is not None and _without_hash(rows.model, self.field, found, rows.db):
+            return None
+        return found
+
+    def serves_salt(self, salt: str) -> bool:
+        """Say whether predicates of schedules with a salt can select rows."""
+        rows = self.queryset()
+        return serves_salt(rows.model, self.field, rows.db, salt)
 
     def matching(self, predicate: SqlPredicate) -> Sequence[Any]:
         """See :class:`~offbeat.runner.RowSource`."""
-        rows = self.queryset().filter(condition(predicate)).order_by()
+        rows = self.queryset()
+        check_column(rows.model, self.field, rows.db, predicate)
+        rows = rows.filter(condition(predicate, self.field)).order_by()
         return list(rows.values_list(self.field, flat=True))
 
     def contains(self, row_id: Any) -> bool:
@@ -78,47 +92,45 @@ class QuerySetRows:
         return bool(self.queryset().filter(**{self.field: row_id}).exists())
 
 
-def id_field(model: type[models.Model], name: str) -> models.Field[Any, Any]:
-    """Return the field that holds the IDs; of a key to another model, what it holds."""
-    field: Any = model._meta.pk if name == "pk" else model._meta.get_field(name)
-    while field.remote_field is not None:
-        field = field.target_field
-    return field  # type: ignore[no-any-return]
-
-
 def sql_target(model: type[models.Model], name: str, using: str) -> SqlTarget | None:
-    """Return the column of the IDs, as predicates name it; ``None`` of SQLite, which has no MD5."""
-    connection: Any = connections[using]
-    if connection.vendor == "postgresql":
-        dialect = SqlDialect.POSTGRESQL
-    elif connection.vendor == "mysql":
-        dialect = SqlDialect.MARIADB if connection.mysql_is_mariadb else SqlDialect.MYSQL
-    else:
+    """Return the column that predicates are about; ``None`` where they can select no rows.
+
+    PostgreSQL hashes any column of IDs. MySQL and MariaDB need the column that an
+    :class:`OffbeatIndex` generates, and SQLite an :class:`OffbeatHashField`.
+    """
+    vendor = connections[using].vendor
+    if vendor == "sqlite":
+        field = hash_field(model, name)
+        if field is None:
+            return None
+        return target(SqlDialect.SQLITE, field, SqlColumnType.HASH_DIGITS)
+    if vendor == "mysql" and not indexes_of(model, name):
         return None
-    field = id_field(model, name)
-    stored: Any = model._meta.pk if name == "pk" else model._meta.get_field(name)
-    table = model._meta.db_table
-    return SqlTarget(
-        dialect,
-        table=table,
-        column=stored.column,
-        column_type=_column_type(field, connection),
-        table_alias=table,
-        parameter_style=SqlParameterStyle.FORMAT,
-    )
+    return hashed_target(model, name, using)
 
 
-def _column_type(field: models.Field[Any, Any], connection: Any) -> SqlColumnType:
-    if isinstance(field, models.UUIDField):
-        native = connection.features.has_native_uuid_field
-        return SqlColumnType.UUID if native else SqlColumnType.UUID_DIGITS
-    if isinstance(field, models.IntegerField):
-        return SqlColumnType.INTEGER
-    return SqlColumnType.TEXT
+def serves_salt(model: type[models.Model], name: str, using: str, salt: str) -> bool:
+    """Say whether the hashes in the database are those of schedules with a salt."""
+    vendor = connections[using].vendor
+    if vendor == "sqlite":
+        field = hash_field(model, name)
+        return field is not None and field.salt == salt
+    return vendor != "mysql" or any(index.salt == salt for index in indexes_of(model, name))
 
 
-def condition(predicate: SqlPredicate) -> Any:
-    """Return a predicate as what ``filter`` takes."""
-    parameters = predicate.parameters
-    assert isinstance(parameters, tuple)
-    return RawSQL(predicate.sql, parameters, output_field=models.BooleanField())
+def check_column(model: type[models.Model], name: str, using: str, predicate: SqlPredicate) -> None:
+    """Raise if a predicate names a generated column that no index of the model makes."""
+    if connections[using].vendor != "mysql":
+        return
+    made = [index.index(model, using) for index in indexes_of(model, name)]
+    if predicate.index.name not in {index.name for index in made if index is not None}:
+        raise NotImplementedError(f"{model._meta.label} has no column {predicate.index.name}")
+
+
+def _without_hash(model: Any, name: str, found: SqlTarget, using: str) -> bool:
+    """Say whether rows have no hash yet, which no predicate would select."""
+    if found.column_type is not SqlColumnType.HASH_DIGITS:
+        return False
+    field: Any = hash_field(model, name)
+    rows = model._base_manager.using(using).filter(**{f"{field.name}__isnull": True})
+    return bool(rows.exists())

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models.signals import post_save
 
 from .conf import setting
+from .targets import stored_field
 
 _log = logging.getLogger("offbeat.django")
 
@@ -37,24 +38,34 @@ def _forget(**_: Any) -> None:
     _jobs_by_model.cache_clear()
 
 
+def _names(model: Any) -> list[str]:
+    """Return the declarations of a new row: a proxy's, and those of the tables it is also in."""
+    by_model = _jobs_by_model()
+    models = {model, model._meta.concrete_model, *model._meta.get_parent_list()}
+    return sorted(name for one in models for name in by_model.get(one, ()))
+
+
 def _plan_first_run(
     sender: Any, instance: Any, created: bool, raw: bool = False, using: str = "", **_: Any
 ) -> None:
     if not created or raw or sender._meta.app_label == "offbeat" or not setting("PLAN_NEW_ROWS"):
         return
-    names = _jobs_by_model().get(sender)
-    if not names:
-        return
+    for name in _names(sender):
+        try:
+            _add(name, instance, using)
+        except Exception:  # nothing of ours keeps a row from being saved
+            _log.exception("%s: the first run of %s is not planned", name, instance.pk)
+
+
+def _add(name: str, instance: Any, using: str) -> None:
     from . import jobs
 
     runner = jobs.runner()
-    for name in names:
-        declaration = runner.declarations[name]
-        rows: Any = getattr(declaration.rows, "source", declaration.rows)
-        row_id = getattr(instance, rows.field)
-        try:
-            with transaction.atomic(using=using):  # what fails is undone, and the row is saved
-                if rows.contains(row_id):
-                    runner.add_row(declaration, row_id)
-        except Exception:  # nothing of ours keeps a row from being saved
-            _log.exception("%s: the first run of %s is not planned", name, row_id)
+    declaration = runner.declarations[name]
+    rows: Any = getattr(declaration.rows, "source", declaration.rows)
+    # As the database returns it: a UUID may have been given as text.
+    row_id = rows.column.to_python(getattr(instance, stored_field(rows.model, rows.field).attname))
+    with transaction.atomic(using=using):  # what fails is undone, and the row is saved
+        # Of the database that has the row: a replica has not, yet.
+        if rows.queryset().using(using).filter(**{rows.field: row_id}).exists():
+            runner.add_row(declaration, row_id)

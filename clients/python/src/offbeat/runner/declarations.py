@@ -114,6 +114,16 @@ def check(declaration: Declaration[RowId], client: Client, look_ahead: timedelta
             client.list_due_runs(
                 schedule, [], catch_up_policy=declaration.catch_up, kind=declaration.kind
             )
+            _check_kind(declaration, client, schedule)
+
+
+def _check_kind(declaration: Declaration[RowId], client: Client, schedule: AnySchedule) -> None:
+    """Raise if the schedule declares kinds, and not this one: a question without IDs is not."""
+    declared = client.describe_schedule(schedule).schedule.kinds or ()
+    kinds = [kind if isinstance(kind, str) else kind.name for kind in declared]
+    if kinds and declaration.kind not in kinds:
+        allowed = f"must be a kind of the schedule: {', '.join(kinds)}"
+        raise refused("kind", declaration.kind, allowed)
 
 
 def longest_cycle(client: Client, schedule: AnySchedule) -> timedelta:

@@ -52,6 +52,23 @@ class Planner:
             return 0
         return self._plan_pages(declaration, schedule, progress, opened)
 
+    def current(
+        self, declaration: Declaration[Any]
+    ) -> tuple[AnySchedule | None, str, datetime | None]:
+        """Return the schedule that a declaration runs by, its identity, and until when.
+
+        It changes nothing, as part of a transaction that may take long.
+        """
+        identity = schedule_identity(self.client, declaration.schedule)
+        if declaration.previous_schedule is None:
+            return declaration.schedule, identity, None
+        for progress in self.store.progress():
+            if progress.declaration == declaration.name:
+                schedule = self._schedule(declaration, progress, identity)
+                end_time = progress.cutover_time if progress.next_schedule else None
+                return schedule, progress.schedule, end_time
+        return declaration.schedule, identity, None
+
     @staticmethod
     def _is_cutover(progress: Progress) -> bool:
         """Say whether all is planned that runs by the schedule so far."""

@@ -15,7 +15,11 @@ RowId = TypeVar("RowId", UUID, int, str)
 
 
 class RowSource(Protocol[RowId]):
-    """The rows of a declaration: those that are in its scope now."""
+    """The rows of a declaration: those that are in its scope now.
+
+    A source whose column holds hashes may have a method ``serves_salt(salt)``: where it returns
+    ``False``, predicates of schedules with that salt select no rows, and all IDs are read.
+    """
 
     @property
     def id_type(self) -> type[RowId]:
@@ -31,7 +35,10 @@ class RowSource(Protocol[RowId]):
         ...
 
     def matching(self, predicate: SqlPredicate) -> Sequence[RowId]:
-        """Return the IDs of the rows that a predicate over the column selects."""
+        """Return the IDs of the rows that a predicate over the column selects.
+
+        Raise ``NotImplementedError`` if the predicate names what the database has not.
+        """
         ...
 
     def contains(self, row_id: RowId) -> bool:

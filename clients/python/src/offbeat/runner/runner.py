@@ -156,17 +156,21 @@ class Runner:
         cycle on, or at its time in this one if that is later than the next tick.
         """
         now = self.store.now()
+        schedule, identity, end_time = self._planner.current(declaration)
+        if schedule is None:
+            return False
         smeared = declaration.first_run is FirstRunPolicy.NOW_SMEARED
         new_id = None  # which a sidecar alone decides
         if smeared:
             new_id = NewId(now, declaration.first_run, smear_span=declaration.first_run_span)
         assignment = self.client.assign_slot(
-            declaration.schedule, row_id, from_time=now, kind=declaration.kind, new_id=new_id
+            schedule, row_id, from_time=now, kind=declaration.kind, new_id=new_id
         )
         first = assignment.first_run or assignment.next_run
         if not smeared and first.start_time >= now + 2 * self.look_ahead:
             return False
-        identity = schedule_identity(self.client, declaration.schedule)
+        if end_time is not None and first.scheduled_time >= end_time:
+            return False  # from then on it runs by another schedule
         return self.store.add([stored(declaration, identity, first)]) == 1
 
     def run_now(self, declaration: Declaration[RowId], row_id: RowId) -> StoredRun:
@@ -184,6 +188,12 @@ class Runner:
         )
         self.store.add([run])
         return run
+
+    def pause(self, name: str, paused: bool) -> None:
+        """Pause a declaration, or resume it; one that no tick has planned yet begins now."""
+        declaration = self.declarations[name]
+        self.store.begin(name, schedule_identity(self.client, declaration.schedule))
+        self.store.pause(name, paused)
 
     def cut_over(self, name: str, cutover_time: datetime) -> Progress:
         """Let a declaration go over to its schedule, from its ``previous_schedule``, at a time.

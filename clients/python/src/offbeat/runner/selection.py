@@ -58,8 +58,12 @@ def pages(
             yield from _all_rows(declaration, "")
             return
         ids: dict[RowId, None] = {}  # slots beside each other, each row once
-        for predicate in predicates:
-            ids.update(dict.fromkeys(declaration.rows.matching(predicate)))
+        try:
+            for predicate in predicates:
+                ids.update(dict.fromkeys(declaration.rows.matching(predicate)))
+        except NotImplementedError:  # the database has no column for this placement
+            yield from _all_rows(declaration, "")
+            return
         last = index == len(windows) - 1
         yield Page(list(ids), None if last else _BY_WINDOW + end.isoformat())
 
@@ -91,6 +95,9 @@ def _windows(
     """Return windows that hold each row once, or ``None`` if all rows are to be read."""
     resolved = client.describe_schedule(schedule, at_time=opened.now).schedule
     if declaration.rows.sql_target() is None or resolved.weight_quantum is not None:
+        return None
+    serves_salt = getattr(declaration.rows, "serves_salt", None)
+    if serves_salt is not None and not serves_salt(resolved.salt):
         return None
     start, end = watermark, opened.end_time
     if resolved.period is None:

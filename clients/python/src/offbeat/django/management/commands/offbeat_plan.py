@@ -38,5 +38,5 @@ class Command(OffbeatCommand):
             self.stdout.write(f"{declaration.name}: {sum(counts)} runs")
             for index, count in enumerate(counts):
                 at = (start + index * step).strftime("%Y-%m-%d %H:%M")
-                bar = "█" * round(count * _WIDTH / most)
+                bar = "#" * round(count * _WIDTH / most)
                 self.stdout.write(f"  {at} {count:>8} {bar}")

@@ -21,5 +21,5 @@ class Command(OffbeatCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Do it."""
         chosen, declaration = declared(options["name"])
-        chosen.store.pause(declaration.name, False)
+        chosen.pause(declaration.name, False)
         self.stdout.write(f"{declaration.name} is resumed")
