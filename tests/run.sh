@@ -238,13 +238,19 @@ clients() {
     ended django42
     ended runner-stores
     ended runner-faults
+    say "Django on three databases; also 4.2, in short"
+    beside django42-app . "$django42/bin/pytest" --quiet tests/frameworks/django \
+        -k "not outage and not two_processes and not 200_000"
+    "$venv/bin/pytest" --quiet tests/frameworks/django
+    ended django42-app
     say "Django and Celery, whose beats, workers and broker are killed; their neighbours"
     # Side by side: they mostly wait, for cycles to pass.
     beside neighbours . "$venv/bin/pytest" --quiet tests/frameworks/test_neighbours.py
     beside examples . "$venv/bin/pytest" --quiet tests/documents/test_frameworks.py
     ended examples
     ended neighbours
-    "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py
+    "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py \
+        --ignore tests/frameworks/django
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
     say "the page of the simulator, in a browser"

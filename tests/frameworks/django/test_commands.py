@@ -133,7 +133,7 @@ def test_two_processes_run_each_row_once(alias: str, thread_count: int) -> None:
     started = datetime.now(timezone.utc)
     for thread in threads:
         thread.start()
-    stop.wait(14)
+    stop.wait(11)
     stop.set()
     for thread in threads:
         thread.join()

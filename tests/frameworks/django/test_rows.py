@@ -162,7 +162,13 @@ def test_conditions_compose_with_the_scope_and_in_subqueries(alias: str) -> None
     def ids(found: Any) -> set[Any]:
         return set(found.values_list("pk", flat=True))
 
-    assert ids(due.filter(active=True)) == ids(rows.filter(active=True) & due) == soon & active
+    assert (
+        ids(due.filter(active=True))
+        == ids(
+            rows.filter(active=True) & due.all()  # which Django 4.2 changes
+        )
+        == soon & active
+    )
     assert ids(due | rows.filter(active=True)) == soon | active
     assert ids(rows.exclude(pk__in=due)) == ids(rows.all()) - soon
     assert ids(rows.filter(Exists(due.filter(pk=OuterRef("pk"))))) == soon

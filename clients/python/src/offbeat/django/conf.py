@@ -104,6 +104,15 @@ def get_client() -> Client:
     return make_client(setting("TIMEOUT"))
 
 
+@lru_cache(maxsize=1)
+def get_local_client() -> Client:
+    """Return a client that asks no sidecar: what it cannot decide it refuses."""
+    try:
+        return Client(mode="local", schedules=setting("SCHEDULES_FILE"))
+    except OffbeatError as error:
+        raise ImproperlyConfigured(f"OFFBEAT: {error}") from error
+
+
 def make_client(timeout: Any) -> Client:
     """Return another client, with another timeout."""
     try:
@@ -120,6 +129,7 @@ def make_client(timeout: Any) -> Client:
 def _forget(*, setting: str, **_: Any) -> None:
     if setting == "OFFBEAT":
         get_client.cache_clear()
+        get_local_client.cache_clear()
 
 
 setting_changed.connect(_forget)

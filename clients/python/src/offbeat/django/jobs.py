@@ -8,6 +8,7 @@ from typing import Any, Callable, TypeVar
 
 from django.utils.module_loading import autodiscover_modules
 
+from ..client import Client
 from ..runner import Declaration, Runner, StoredRun
 from ..runner.registry import add_source, all_declarations
 from ..schedule import AnySchedule
@@ -94,10 +95,10 @@ class NoPublisher:
         raise RuntimeError("this runner publishes nothing")
 
 
-def runner() -> Runner:
+def runner(client: Client | None = None) -> Runner:
     """Return a runner of all that is declared, which plans and does not publish."""
-    found = declarations().values()
-    return Runner(found, get_store(), NoPublisher(), client=get_client(), interval=interval())
+    found, client = declarations().values(), client or get_client()
+    return Runner(found, get_store(), NoPublisher(), client=client, interval=interval())
 
 
 def run_now(name: str, row_id: Any) -> StoredRun:

@@ -10,7 +10,9 @@ from django.core.signals import setting_changed
 from django.db import transaction
 from django.db.models.signals import post_save
 
-from .conf import setting
+from ..errors import NeedsSidecar
+from ..new_ids import FirstRunPolicy
+from .conf import get_local_client, setting
 from .targets import stored_field
 
 _log = logging.getLogger("offbeat.django")
@@ -53,6 +55,8 @@ def _plan_first_run(
     for name in _names(sender):
         try:
             _add(name, instance, using)
+        except NeedsSidecar:  # which no save waits for: the ticks plan its runs
+            _log.debug("%s: the first run of %s is left to the ticks", name, instance.pk)
         except Exception:  # nothing of ours keeps a row from being saved
             _log.exception("%s: the first run of %s is not planned", name, instance.pk)
 
@@ -60,8 +64,10 @@ def _plan_first_run(
 def _add(name: str, instance: Any, using: str) -> None:
     from . import jobs
 
-    runner = jobs.runner()
-    declaration = runner.declarations[name]
+    declaration = jobs.declarations()[name]
+    # Of a run soon after the save a sidecar alone decides; the declaration asks for that.
+    smeared = declaration.first_run is FirstRunPolicy.NOW_SMEARED
+    runner = jobs.runner(None if smeared else get_local_client())
     rows: Any = getattr(declaration.rows, "source", declaration.rows)
     # As the database returns it: a UUID may have been given as text.
     row_id = rows.column.to_python(getattr(instance, stored_field(rows.model, rows.field).attname))
