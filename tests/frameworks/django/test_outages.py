@@ -9,6 +9,7 @@ from typing import Any
 
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 CYCLE = timedelta(minutes=30)
+INTERVAL = timedelta(minutes=5)
 KINDS = ("balance", "transactions")
 
 
@@ -28,7 +29,7 @@ class Simulation:
         self.declarations = {kind: Declaration(kind, schedule, source, kind=kind) for kind in KINDS}
         self.worker = Worker(self.declarations, self.store)
         declared = self.declarations.values()
-        self.runner = Runner(declared, self.store, self, client=get_client())
+        self.runner = Runner(declared, self.store, self, client=get_client(), interval=INTERVAL)
         self.waiting: list[Any] = []
         self.done: list[Any] = []
 
@@ -44,15 +45,15 @@ class Simulation:
         while self.now < end:
             if ticks:
                 self.runner.tick()
-            minute = self.now + timedelta(minutes=1)
-            soon = [run for run in self.waiting if run.start_time < minute]
-            self.waiting = [run for run in self.waiting if run.start_time >= minute]
+            tick = self.now + INTERVAL
+            soon = [run for run in self.waiting if run.start_time < tick]
+            self.waiting = [run for run in self.waiting if run.start_time >= tick]
             for run in sorted(soon, key=lambda one: one.start_time):
                 self.now = max(self.now, run.start_time)
                 with self.worker.attempt(RunMessage.of(run)) as attempt:
                     if attempt is not None:
                         self.done.append(run)
-            self.now = minute
+            self.now = tick
 
 
 def test_an_outage_that_is_longer_than_a_cycle(alias: str) -> None:
@@ -93,7 +94,7 @@ def test_rows_that_go_between_plan_and_run(alias: str) -> None:
     from offbeat.django.models import OffbeatRun
 
     rows = Account.objects.using(alias)
-    rows.bulk_create([Account() for _ in range(20)])
+    rows.bulk_create([Account() for _ in range(50)])
     simulation = Simulation(alias, lambda: rows.filter(active=True))
     simulation.runner.tick()
     waiting = {run.row_id for run in simulation.waiting}
@@ -101,7 +102,7 @@ def test_rows_that_go_between_plan_and_run(alias: str) -> None:
     deleted, *excluded = sorted(waiting)
     rows.filter(pk=deleted).delete()
     rows.filter(pk__in=excluded).update(active=False)
-    simulation.run(3, ticks=False)
+    simulation.run(10, ticks=False)
     assert not simulation.done
     states = OffbeatRun.objects.using(alias).filter(row_id__in=waiting).values_list("state")
     assert set(states) == {("skipped",)}
