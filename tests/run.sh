@@ -67,10 +67,10 @@ setup() {
     # The client with the newest runtime, and with the oldest one that it supports.
     local wanted
     wanted=$(cat tests/requirements.txt clients/python/pyproject.toml | sha256sum)
-    make_venv "$venv" "$wanted" --upgrade -r tests/requirements.txt -e clients/python
+    make_venv "$venv" "$wanted" --upgrade -r tests/requirements.txt -e 'clients/python[grpc]'
     make_venv "$django42" "$wanted" 'Django==4.2.*' pytest 'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
     make_venv "$oldest" "$wanted" pytest grpcio==1.51.3 protobuf==3.20.2 \
-        'googleapis-common-protos<1.60' prometheus_client -e clients/python
+        'googleapis-common-protos<1.60' prometheus_client -e 'clients/python[grpc]'
 }
 
 make_venv() {

@@ -8,6 +8,8 @@ import random
 import signal
 import socket
 import subprocess
+import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -42,6 +44,19 @@ def free_port() -> int:
 def state(stat: Path) -> str:
     """Return the state of a thread, a letter; its name before it may hold anything."""
     return stat.read_text().rpartition(")")[2].split()[0]
+
+
+def run_python(code: str, *arguments: str, timeout: float = 60) -> str:
+    """Run a program of its own; returns what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error::ResourceWarning", "-c", textwrap.dedent(code), *arguments],
+        env={name: value for name, value in os.environ.items() if not name.startswith("GRPC_")},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 class Sidecar:

@@ -1,4 +1,4 @@
-"""The golden decisions, through the generated code alone."""
+"""The golden decisions, through the generated code alone; refusals by both protocols."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from conftest import VECTORS
 from google.protobuf import json_format
 
 import offbeat
+from offbeat._connect import Transport
+from offbeat._grpc_channel import from_rpc_error
+from offbeat.access import Access
 from offbeat.v1 import (
     lanes_pb2,
     lanes_pb2_grpc,
@@ -54,10 +57,18 @@ def channel(sidecar):
 
 def ask(channel, method, request):
     """Ask whichever service has a method of that name; all names differ."""
-    ((service, stub),) = [pair for pair in SERVICES.items() if method in pair[0].methods_by_name]
+    service, stub = service_of(method)
+    return getattr(stub(channel), method)(message_of(service, method, request), timeout=10)
+
+
+def service_of(method):
+    (pair,) = [pair for pair in SERVICES.items() if method in pair[0].methods_by_name]
+    return pair
+
+
+def message_of(service, method, request):
     request_class = service.methods_by_name[method].input_type._concrete_class
-    message = json_format.ParseDict(request, request_class())
-    return getattr(stub(channel), method)(message, timeout=10)
+    return json_format.ParseDict(request, request_class())
 
 
 def decisions(field):
@@ -98,17 +109,30 @@ def test_golden_answers(channel):
         assert response == expected, case["request"]
 
 
-def test_refusals_become_exceptions(channel):
+def refused_by_both(channel, transport, case):
+    """Return the exceptions of a refusal, by gRPC and by the Connect protocol."""
+    method, request = case["method"], filled(case)
+    with pytest.raises(grpc.RpcError) as caught:
+        ask(channel, method, request)
+    yield from_rpc_error(caught.value, "address")
+    with pytest.raises(offbeat.OffbeatError) as caught:
+        transport.call(method, message_of(service_of(method)[0], method, request), 10)
+    yield caught.value
+
+
+def test_refusals_become_exceptions(channel, sidecar):
+    transport = Transport(Access(sidecar.address))
     # What only JSON can say wrong, messages cannot.
     refused = [case for case in decisions("reason") if not case.get("json_only")]
     assert len(refused) > 90
     for case in refused:
-        with pytest.raises(grpc.RpcError) as caught:
-            ask(channel, case["method"], filled(case))
-        error = offbeat.errors.from_rpc_error(caught.value, "address")
-        kind = offbeat.NotFound if case["reason"] in NOT_FOUND else offbeat.InvalidArgument
-        assert isinstance(error, kind), case["name"]
-        assert error.reason == f"ERROR_REASON_{case['reason']}", case["name"]
-        assert error.field == case["field"], case["name"]
-        assert error.value == case.get("value", error.value), case["name"]
-        assert all(words in error.allowed for words in case.get("allowed", [])), case["name"]
+        first, second = refused_by_both(channel, transport, case)
+        kinds = [[type(detail) for detail in error.details] for error in (first, second)]
+        assert (first.code, kinds[0]) == (second.code, kinds[1]), case["name"]
+        for error in (first, second):
+            kind = offbeat.NotFound if case["reason"] in NOT_FOUND else offbeat.InvalidArgument
+            assert isinstance(error, kind), case["name"]
+            assert error.reason == f"ERROR_REASON_{case['reason']}", case["name"]
+            assert error.field == case["field"], case["name"]
+            assert error.value == case.get("value", error.value), case["name"]
+            assert all(words in error.allowed for words in case.get("allowed", [])), case["name"]

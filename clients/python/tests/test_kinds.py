@@ -9,7 +9,6 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-import grpc
 import pytest
 from three_kinds import EPOCH, PERIOD, SLOTS, THREE, digest, place
 
@@ -25,7 +24,9 @@ from offbeat import (
     SqlDialect,
     SqlTarget,
 )
-from offbeat.v1 import slots_pb2, slots_pb2_grpc
+from offbeat._connect import Transport
+from offbeat.access import Access
+from offbeat.v1 import slots_pb2
 
 UTC = timezone.utc
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -55,8 +56,7 @@ def test_run_ids_are_those_that_the_sidecar_composes(client, sidecar):
     request.id.text = "acme"
     request.next_run_count = 3
     request.from_time.FromDatetime(NOON.replace(tzinfo=None))
-    with grpc.insecure_channel(sidecar.address) as channel:
-        response = slots_pb2_grpc.SlotServiceStub(channel).AssignSlot(request, timeout=10)
+    response = Transport(Access(sidecar.address)).call("AssignSlot", request, 10)
     expected = [run.run_id for run in response.pieces[0].next_runs]
     assert len(set(expected)) == 3
     one = client.assign_slot(THREE, "acme", from_time=NOON, kind="export", next_run_count=3)

@@ -9,32 +9,30 @@ from collections import Counter
 from datetime import datetime, timezone
 from typing import Any
 
-import grpc
 import pytest
 from conftest import SALT
-from local_decisions import decided_locally
+from local_decisions import as_message, decided_locally
 from random_requests import Requests
-from test_golden import SERVICES
 
 import offbeat
+from offbeat._connect import Transport
+from offbeat.access import Access
 from offbeat.local.decider import Decider
 
 REQUESTS = 6_000
 
 
 @pytest.fixture(scope="module")
-def channel(sidecar):
-    with grpc.insecure_channel(sidecar.address) as channel:
-        yield channel
+def transport(sidecar):
+    return Transport(Access(sidecar.address))
 
 
-def asked(channel: Any, method: str, request: Any) -> Any:
+def asked(transport: Transport, method: str, request: Any) -> Any:
     """Return the sidecar's answer, or what the client makes of its refusal."""
-    ((_, stub),) = [pair for pair in SERVICES.items() if method in pair[0].methods_by_name]
     try:
-        return getattr(stub(channel), method)(request, timeout=10)
-    except grpc.RpcError as error:
-        return offbeat.errors.from_rpc_error(error, "address")
+        return as_message(transport.call(method, request, 10))
+    except offbeat.OffbeatError as error:
+        return error
 
 
 def told(outcome: Any) -> Any:
@@ -46,7 +44,7 @@ def told(outcome: Any) -> Any:
     return (type(error), str(error), *fields)
 
 
-def test_every_field_is_the_sidecars(channel):
+def test_every_field_is_the_sidecars(transport):
     requests, decider = Requests(SALT), Decider(None, lambda: datetime.now(timezone.utc))
     outcomes: Counter[str] = Counter()
     for number in range(REQUESTS):
@@ -55,7 +53,7 @@ def test_every_field_is_the_sidecars(channel):
         if isinstance(local, offbeat.NeedsSidecar):
             outcomes["needs a sidecar"] += 1
             continue
-        remote = asked(channel, method, request)
+        remote = asked(transport, method, request)
         kind = "refused" if isinstance(remote, offbeat.OffbeatError) else "answered"
         outcomes[f"{kind} {method}"] += 1
         case = f"OFFBEAT_SALT={SALT}: request {number}, {method}: {request}"
@@ -64,7 +62,7 @@ def test_every_field_is_the_sidecars(channel):
             request.page_token = remote.next_page_token
             local, remote = (
                 decided_locally(decider, method, request),
-                asked(channel, method, request),
+                asked(transport, method, request),
             )
             outcomes["pages"] += 1
             assert told(local) == told(remote), case

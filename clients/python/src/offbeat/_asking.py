@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any, Callable, TypeVar
 
-from ._channel import LazyChannel, LoopChannel
+from ._channel import Channel
+from ._grpc_channel import LoopChannel, from_rpc_error
 from ._modes import Decisions
 from ._questions import Question
 from ._settings import to_seconds
 from .breaker import Circuit
-from .errors import CircuitOpen, OffbeatError, Unavailable, from_rpc_error
+from .errors import CircuitOpen, OffbeatError, Unavailable
 from .local.channel import LocalChannel
 from .schedule import AnySchedule
 
 T = TypeVar("T")
 
 #: For so many seconds a question that did not reach the sidecar is asked again: a restart takes
-#: less. grpc alone gives up sooner, as it makes five attempts at most.
+#: less. The transports give up sooner, after a few attempts.
 _PATIENCE = 4.0
 
-#: How long grpc's own attempts take at most, in seconds, when nobody is there.
-_GRPC_ATTEMPTS = 0.5
+#: How long the attempts of a transport take at most, in seconds, when nobody is there.
+_TRANSPORT_ATTEMPTS = 0.5
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.4
 
@@ -46,7 +46,7 @@ class _Attempts:
         """Return how long to wait after a failed attempt; none if it was the last."""
         now, pause = time.monotonic(), self._pause
         if self._patient_until is None:
-            self._patient_until = min(now + _PATIENCE, self._end - _GRPC_ATTEMPTS)
+            self._patient_until = min(now + _PATIENCE, self._end - _TRANSPORT_ATTEMPTS)
         if now + pause >= self._patient_until:
             return None
         self._pause = min(2 * pause, _LONGEST_PAUSE)
@@ -77,7 +77,7 @@ class Asking(Deciding):
 
     address: str
     timeout: float
-    _channel: LazyChannel | LocalChannel
+    _channel: Channel | LocalChannel
     _circuit: Circuit
 
     def _ask(self, question: Question[T], timeout: float | timedelta | None) -> T:
@@ -111,16 +111,8 @@ class Asking(Deciding):
             time.sleep(pause)
 
     def _call(self, method: str, request: Any, seconds: float) -> Any:
-        import grpc
-
-        call: Callable[..., Any] = getattr(self._channel.stub(), method)
         with self._circuit.call():
-            try:
-                return call(request, timeout=seconds)
-            except grpc.RpcError as error:
-                late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-                unreachable = late and self._channel.is_unreachable()
-                raise from_rpc_error(error, self.address, unreachable) from error
+            return self._channel.call(method, request, seconds)
 
 
 class AsyncAsking(Deciding):
@@ -162,9 +154,9 @@ class AsyncAsking(Deciding):
             await asyncio.sleep(pause)
 
     async def _call(self, method: str, request: Any, seconds: float) -> Any:
+        call: Callable[..., Any] = getattr(self._channel.stub(), method)
         import grpc
 
-        call: Callable[..., Any] = getattr(self._channel.stub(), method)
         with self._circuit.call():
             try:
                 return await call(request, timeout=seconds)
@@ -172,53 +164,3 @@ class AsyncAsking(Deciding):
                 late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
                 unreachable = late and self._channel.is_unreachable()
                 raise from_rpc_error(error, self.address, unreachable) from error
-
-
-def catching(requests: Iterator[Any], failures: list[BaseException]) -> Iterator[Any]:
-    """Pass requests on; keep what their making raised, which grpc would only log."""
-    try:
-        yield from requests
-    except Exception as error:  # not GeneratorExit: that is grpc's, when the call has failed
-        failures.append(error)
-        raise
-
-
-def translated(call: Any, failures: list[BaseException], address: str) -> Iterator[Any]:
-    import grpc
-
-    try:
-        yield from call
-    except grpc.RpcError as error:
-        if failures:
-            raise failures[0] from None
-        raise from_rpc_error(error, address) from error
-
-
-async def async_catching(
-    requests: AsyncIterator[Any], failures: list[BaseException]
-) -> AsyncIterator[Any]:
-    """Pass requests on; keep what their making raised, which grpc would only log."""
-    try:
-        async for request in requests:
-            yield request
-    except Exception as error:
-        failures.append(error)
-        raise
-
-
-async def async_translated(
-    call: Any, failures: list[BaseException], address: str
-) -> AsyncIterator[Any]:
-    import grpc
-
-    try:
-        async for response in call:
-            yield response
-    except asyncio.CancelledError:
-        if failures:  # grpc cancels a call whose requests fail
-            raise failures[0] from None
-        raise
-    except grpc.RpcError as error:
-        if failures:
-            raise failures[0] from None
-        raise from_rpc_error(error, address) from error

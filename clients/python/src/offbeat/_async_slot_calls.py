@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 
 from . import _questions as questions
 from . import reciprocals
-from ._asking import AsyncAsking, async_catching, async_translated
+from ._asking import AsyncAsking
 from ._settings import to_seconds
+from ._streams import async_catching, async_translated
 from ._zones import TimeZone, TimeZones
 from .answers import Assignment, Description, ListedSchedule, Slot
 from .assignments import SlotAssignments

@@ -16,10 +16,13 @@ class ForkLock:
     def __init__(self, after_fork: Callable[[], None] = lambda: None) -> None:
         """Take what else a child forgets."""
         self._lock = threading.Lock()
+        self._pid = os.getpid()
         self._after_fork = after_fork
         _locks.add(self)
 
     def __enter__(self) -> None:
+        if self._pid != os.getpid():  # a server in C, such as uWSGI, may fork without hooks
+            self.renew()
         self._lock.acquire()
 
     def __exit__(self, *_: object) -> None:
@@ -35,6 +38,7 @@ class ForkLock:
     def renew(self) -> None:
         """Forget who holds it."""
         self._lock = threading.Lock()
+        self._pid = os.getpid()
         self._after_fork()
 
 

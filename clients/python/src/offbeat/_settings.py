@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import timedelta
 from typing import Literal, Union
 
@@ -60,13 +61,13 @@ def to_seconds(timeout: float | timedelta) -> float:
 
 
 def _checked_address(address: str) -> str:
-    """Refuse what grpc would take for something else: port 443, a name to look up."""
+    """Refuse what a transport would take for something else: port 443, a name to look up."""
     allowed = "must be HOST:PORT with a port of 1 to 65535, or unix:PATH"
     if not isinstance(address, str):
         raise refused("address", address, allowed)
     if address.startswith("unix:") and len(address) > len("unix:"):
         return address
     host, _, port = address.rpartition(":")
-    if not host or "/" in host or not port.isdecimal() or not 1 <= int(port) <= 65_535:
+    if not re.fullmatch(r"[^\s/]+", host) or not port.isdecimal() or not 1 <= int(port) <= 65_535:
         raise refused("address", address, allowed)
     return address

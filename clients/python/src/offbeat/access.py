@@ -5,14 +5,12 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-import ssl
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Union
+from typing import TYPE_CHECKING, Callable, Union
 
 from ._keywords import positional
 from ._secret import Secret
-from .errors import InvalidArgument, refused, refused_unseen
+from .errors import refused, refused_unseen
 
 if TYPE_CHECKING:
     from dataclasses import KW_ONLY
@@ -66,17 +64,6 @@ class Tls:
         ):
             raise refused("tls.server_name", self.server_name, "must be a name")
 
-    def credentials(self) -> Any:
-        """Read the files, and return them as credentials of grpc."""
-        import grpc
-
-        ca = system_roots() if self.ca is None else _certificates("tls.ca", self.ca)
-        if self.certificate is None or self.key is None:
-            return grpc.ssl_channel_credentials(ca)
-        chain = _certificates("tls.certificate", self.certificate)
-        key = self.key.reveal() if isinstance(self.key, Secret) else self.key
-        return grpc.ssl_channel_credentials(ca, _key("tls.key", key), chain)
-
 
 class Token:
     """A bearer token: the same one always, or one that is asked for at each call."""
@@ -119,19 +106,6 @@ def resolve_access(address: str, tls: Tls | bool | None, token: TokenSource | No
     return Access(address, tls or None, None if token is None else Token(token))
 
 
-def system_roots() -> bytes | None:
-    """Return what OpenSSL trusts on this machine.
-
-    Without any, as on Windows, grpc trusts the list that comes with it, as it always would if
-    it was not told.
-    """
-    paths = ssl.get_default_verify_paths()
-    files = [Path(paths.cafile)] if paths.cafile else []
-    if not files and paths.capath:
-        files = sorted(Path(paths.capath).glob("????????.[0-9]"))  # by hashes, as c_rehash does
-    return b"\n".join(file.read_bytes() for file in files if file.exists()) or None
-
-
 def _stays_on_machine(address: str) -> bool:
     if address.startswith("unix:"):
         return True
@@ -140,38 +114,3 @@ def _stays_on_machine(address: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _certificates(name: str, given: Pem) -> bytes:
-    content = _read(name, given)
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(
-            cadata=content.decode("ascii", "ignore")  # there may be comments in any language
-        )
-    except (ssl.SSLError, ValueError) as error:
-        raise _refused_file(name, given, f"must be certificates (PEM): {error}") from None
-    return content
-
-
-def _key(name: str, given: Pem) -> bytes:
-    content = _read(name, given)
-    if b"PRIVATE KEY-----" not in content or b"ENCRYPTED" in content:
-        raise _refused_file(name, given, "must be a private key (PEM) without a passphrase")
-    return content
-
-
-def _read(name: str, given: Pem) -> bytes:
-    if isinstance(given, bytes):
-        return given
-    try:
-        return Path(given).read_bytes()
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "no path"
-        raise _refused_file(name, given, f"cannot be read: {why}") from None
-
-
-def _refused_file(name: str, given: Pem, allowed: str) -> InvalidArgument:
-    """Refuse a file by its path; content is not shown."""
-    if isinstance(given, bytes):
-        return refused_unseen(name, allowed)
-    return refused(name, os.fspath(given), allowed)

@@ -8,15 +8,15 @@ from datetime import datetime, timedelta, timezone
 from types import TracebackType
 from typing import Any, TypeVar
 
-from ._asking import async_translated
 from ._async_slot_calls import AsyncSlotCalls
-from ._channel import LoopChannel
 from ._duty_calls import AsyncDutyCalls
+from ._grpc_channel import LoopChannel
 from ._lane_calls import AsyncLaneCalls
 from ._modes import Decisions, Mode, SchedulesFile
 from ._server_calls import AsyncServerCalls
 from ._settings import Timeout, resolve_address, resolve_timeout, to_seconds
 from ._stage_calls import AsyncStageCalls
+from ._streams import async_translated
 from .access import Tls, TokenSource, resolve_access
 from .breaker import Breaker, Circuit, resolve_breaker
 from .named import AsyncNamedSpread, NamedSpreadSpec, SpreadDescription, SpreadLimits

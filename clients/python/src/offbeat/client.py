@@ -8,8 +8,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, TypeVar
 
-from ._asking import translated
-from ._channel import LazyChannel
+from ._channel import Channel
 from ._duty_calls import DutyCalls
 from ._lane_calls import LaneCalls
 from ._modes import Decisions, Mode, SchedulesFile
@@ -17,6 +16,7 @@ from ._server_calls import ServerCalls
 from ._settings import Timeout, resolve_address, resolve_timeout, to_seconds
 from ._slot_calls import SlotCalls
 from ._stage_calls import StageCalls
+from ._streams import translated
 from .access import Tls, TokenSource, resolve_access
 from .breaker import Breaker, Circuit, resolve_breaker
 from .named import NamedSpread, NamedSpreadSpec, SpreadDescription, SpreadLimits
@@ -86,7 +86,7 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
         self.timeout, is_web = resolve_timeout(timeout)
         self._circuit = Circuit(resolve_breaker(breaker, is_web), self.address)
         self._decisions = Decisions(mode, schedules, self._now)
-        channel = LazyChannel(resolve_access(self.address, tls, token))
+        channel = Channel(resolve_access(self.address, tls, token))
         self._channel = self._decisions.channel(channel)
 
     def _now(self) -> datetime:

@@ -7,7 +7,6 @@ the class, or on ``reason``; never on the text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -115,68 +114,3 @@ class NeedsSidecar(OffbeatError):
 
     In the mode ``"local"`` only: in ``"auto"``, the sidecar is asked instead.
     """
-
-
-_BY_CODE: Mapping[str, type[OffbeatError]] = {
-    "INVALID_ARGUMENT": InvalidArgument,
-    "UNAUTHENTICATED": Unauthenticated,
-    "PERMISSION_DENIED": PermissionDenied,
-    "NOT_FOUND": NotFound,
-    "FAILED_PRECONDITION": FailedPrecondition,
-    "RESOURCE_EXHAUSTED": ResourceExhausted,
-    "UNAVAILABLE": Unavailable,
-    "DEADLINE_EXCEEDED": DeadlineExceeded,
-}
-
-_OWN_WORDS = {
-    "UNAVAILABLE": "the sidecar cannot be reached: is 'offbeat serve' running there, and tls= "
-    "as it is there?",
-    "DEADLINE_EXCEEDED": "no complete answer in time",
-}
-
-#: What grpc's asyncio says, now and then, of a connection that was lost; it has no code for it.
-_LOST_IN_AIO = "Internal error from Core"
-
-_STATUS_DETAILS = "grpc-status-details-bin"
-
-
-def from_rpc_error(error: Any, address: str, unreachable: bool = False) -> OffbeatError:
-    """Turn an error of grpc into one of ours, with its details.
-
-    Where the time was up while grpc tried to connect, ``unreachable`` says so.
-    """
-    from google.rpc import error_details_pb2, status_pb2
-
-    code = error.code().name
-    known: dict[str, Any] = {"code": code}
-    details: list[Any] = []
-    for key, value in error.trailing_metadata() or ():
-        if key != _STATUS_DETAILS:
-            continue
-        for packed in status_pb2.Status.FromString(value).details:
-            for kind in (
-                error_details_pb2.ErrorInfo,
-                error_details_pb2.BadRequest,
-                error_details_pb2.RetryInfo,
-                error_details_pb2.QuotaFailure,
-            ):
-                if packed.Is(kind.DESCRIPTOR):
-                    detail = kind()
-                    packed.Unpack(detail)
-                    details.append(detail)
-    for detail in details:
-        if isinstance(detail, error_details_pb2.ErrorInfo):
-            known["reason"] = detail.reason
-            for name in ("field", "value", "allowed"):
-                known[name] = detail.metadata.get(name, "")
-        elif isinstance(detail, error_details_pb2.RetryInfo):
-            known["retry_delay"] = detail.retry_delay.ToTimedelta()
-    if code == "INTERNAL" and not details and error.details() == _LOST_IN_AIO:
-        code = known["code"] = "UNAVAILABLE"
-    if code == "DEADLINE_EXCEEDED" and unreachable:
-        code = known["code"] = "UNAVAILABLE"
-    kind_of_error = _BY_CODE.get(code, OffbeatError)
-    message = error.details() or code
-    if not details:  # grpc's own words, about the way and not about the question
-        message = f"{address}: {_OWN_WORDS.get(code, code)} ({message})"
-    return kind_of_error(message, details=tuple(details), **known)

@@ -24,6 +24,9 @@ class LocalChannel(Unpicklable):
         """Return what has the methods of all services."""
         return self._stub
 
+    def call(self, method: str, request: Any, seconds: float) -> NoReturn:
+        raise needs_sidecar(method)
+
     def is_unreachable(self) -> bool:
         return False
 

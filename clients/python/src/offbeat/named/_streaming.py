@@ -10,7 +10,8 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Callable
 
-from ..errors import NotFound, OffbeatError, from_rpc_error, refused
+from .._grpc_channel import from_rpc_error, is_rpc_error
+from ..errors import NotFound, OffbeatError, refused
 from ..times import from_duration
 from ..v1 import named_spread_pb2 as pb
 from ._consuming import Consuming
@@ -141,8 +142,6 @@ class StreamConsumer(Iterator[LeasedJob]):
 
     def _receive(self) -> None:
         """Take one message; begin a stream if there is none."""
-        import grpc
-
         if self._call is None:
             self._run(self._begin())
         try:
@@ -150,7 +149,9 @@ class StreamConsumer(Iterator[LeasedJob]):
         except StopIteration:
             self._ended = True
             self._hang_up()
-        except grpc.RpcError as error:
+        except Exception as error:
+            if not is_rpc_error(error):
+                raise
             self._hang_up()
             self._pause(from_rpc_error(error, self._address))
         else:
