@@ -114,3 +114,22 @@ def test_a_fork_without_hooks_is_noticed(target):
 """
     )
     assert run_python(code, *target, "1", "True") == "0 True\n"
+
+
+def test_a_lock_that_another_thread_held_at_the_fork_is_free_in_the_child(target):
+    code = (
+        BEGIN
+        + """
+    held, forked = threading.Event(), threading.Event()
+    def hold():
+        with client._channel._calls._pool._lock:
+            held.set()
+            forked.wait()
+    threading.Thread(target=hold).start()
+    held.wait()
+    pid = child()
+    print(status(pid))
+    forked.set()
+"""
+    )
+    assert run_python(code, *target, "1", "True", timeout=20) == "0\n"

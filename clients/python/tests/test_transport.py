@@ -40,13 +40,13 @@ def within(seconds):
 
 
 def trickling(*parts, pause=0.05):
-    """Return a script that sends the parts, and then one byte after another."""
+    """Return a script that sends the parts, and then one byte after another, for some seconds."""
 
     def script(connection):
         request(connection)
         for part in parts:
             connection.sendall(part)
-        while True:
+        for _ in range(60):
             connection.sendall(b"1")
             time.sleep(pause)
 
@@ -89,7 +89,7 @@ def test_a_slow_receiver_does_not_move_the_deadline():
 def test_a_handshake_does_not_move_the_deadline():
     def half(connection):  # the head of a record, whose body does not come
         connection.sendall(b"\x16\x03\x03\x40\x00")
-        while True:
+        for _ in range(60):
             connection.sendall(b"\0")
             time.sleep(0.05)
 
@@ -410,8 +410,15 @@ def test_a_name_is_looked_up_and_each_address_is_tried(sidecar):
     port = sidecar.address.rpartition(":")[2]
     with Client(f"localhost:{port}") as client:  # ::1 first, where nothing listens
         assert client.server_info().version == offbeat.__version__
-    with pytest.raises(offbeat.Unavailable, match="offbeat serve"):
-        Client("nobody.invalid:1", timeout=1).server_info()
+    for host in ("nobody.invalid", "a" * 64, "ü" * 64):
+        with pytest.raises(offbeat.Unavailable, match="offbeat serve"):
+            Client(f"{host}:1", timeout=1).server_info()
+
+
+def test_a_slow_lookup_does_not_move_the_deadline(monkeypatch):
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(2))
+    with within(1.0), pytest.raises(offbeat.DeadlineExceeded, match="no connection"):
+        Client("localhost:1", timeout=0.3).server_info()
 
 
 def test_a_path_may_begin_with_slashes(tmp_path):

@@ -14,7 +14,7 @@ def main():
     schedule = offbeat.Schedule(timedelta(hours=8))
     attempts = 0
 
-    def token():  # asked for at every attempt of ours (grpc makes more); the server wants none
+    def token():  # asked for at each attempt of the client; the server wants none
         nonlocal attempts
         attempts += 1
         return "counts-the-attempts"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import socket
 import ssl
-from typing import Any
 
 from ._deadline import Deadline
 from ._http import Stream
+from ._names import addresses_of
 from ._secret import Unpicklable
 from ._sockets import Socket
 from ._tls import context_of
@@ -57,7 +57,7 @@ class Endpoint(Unpicklable):
         self._context = None
 
     def _connect_tcp(self, deadline: Deadline) -> Socket:
-        addresses = _resolve(self._host, self._port)
+        addresses = addresses_of(self._host, self._port, deadline)
         for index, (family, address) in enumerate(addresses):
             # An address that does not answer leaves time for those behind it.
             share = deadline.left() / (len(addresses) - index)
@@ -80,18 +80,6 @@ class Endpoint(Unpicklable):
             with inside_openssl:
                 self._context = context_of(self._access.tls)
         return self._context
-
-
-def _resolve(host: str, port: int) -> list[tuple[int, Any]]:
-    """Return the addresses of a host; a literal is not looked up, which a fork may disturb."""
-    for family in (socket.AF_INET, socket.AF_INET6):
-        try:
-            socket.inet_pton(family, host)
-        except (OSError, ValueError):
-            continue
-        return [(family, (host, port))]
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [(family, address) for family, _, _, _, address in found]
 
 
 def _parse(address: str) -> tuple[str | None, str, int]:

@@ -1,0 +1,47 @@
+"""The addresses of a host, looked up within a deadline."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import Any
+
+from ._deadline import Deadline, TimeIsUp
+
+
+def addresses_of(host: str, port: int, deadline: Deadline) -> list[tuple[int, Any]]:
+    """Return the addresses of a host; a literal is not looked up, which a fork may disturb."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, host)
+        except (OSError, ValueError):
+            continue
+        return [(family, (host, port))]
+    return [(family, address) for family, _, _, _, address in _looked_up(host, port, deadline)]
+
+
+def _looked_up(host: str, port: int, deadline: Deadline) -> list[Any]:
+    """Ask the system, which knows no deadline: so a thread waits for it."""
+    found: list[Any] = []
+    errors: list[Exception] = []
+
+    def look_up() -> None:
+        try:
+            found.extend(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=look_up, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # an interpreter that ends starts none
+        look_up()
+    else:
+        thread.join(deadline.left())
+        if thread.is_alive():
+            raise TimeIsUp
+    if errors and isinstance(errors[0], UnicodeError):
+        raise OSError(f"no host has such a name: {errors[0]}")
+    if errors:
+        raise errors[0]
+    return found
