@@ -133,3 +133,18 @@ def test_a_lock_that_another_thread_held_at_the_fork_is_free_in_the_child(target
 """
     )
     assert run_python(code, *target, "1", "True", timeout=20) == "0\n"
+
+
+def test_the_lock_of_protobuf_is_free_in_the_child(sidecar, monkeypatch):
+    """Messages take it where protobuf has no library in C."""
+    monkeypatch.setenv("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python")
+    code = (
+        BEGIN
+        + """
+    from google.protobuf import descriptor
+    with descriptor._lock:
+        pid = child()
+    print(status(pid))
+"""
+    )
+    assert run_python(code, sidecar.address, "", "1", "False", timeout=20) == "0\n"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
-from typing import Callable, Generic, TypeVar
+from typing import Any, Callable, Generic, TypeVar
 from weakref import WeakSet
 
 T = TypeVar("T")
@@ -68,6 +69,10 @@ _locks: WeakSet[ForkLock] = WeakSet()
 def _renew_all() -> None:
     for lock in _locks:
         lock.renew()
+    # Protobuf has one lock for all messages, where it is plain Python, without its library in C.
+    protobuf: Any = sys.modules.get("google.protobuf.descriptor")
+    if hasattr(protobuf, "_lock"):
+        protobuf._lock = threading.Lock()
 
 
 os.register_at_fork(after_in_child=_renew_all)
