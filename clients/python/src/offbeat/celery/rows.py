@@ -38,7 +38,7 @@ class LazyRows:
         serves_salt = getattr(self.source, "serves_salt", None)
         return serves_salt is None or bool(serves_salt(salt))
 
-    def matching(self, predicate: SqlPredicate) -> Sequence[Any]:
+    def matching(self, predicate: SqlPredicate) -> Sequence[Any] | None:
         """See :class:`~offbeat.runner.RowSource`."""
         return self.source.matching(predicate)
 

@@ -12,7 +12,7 @@ from ..schedule import AnySchedule
 from ..sql import SqlPredicate, SqlTarget
 from .conditions import condition
 from .conf import get_client, get_schedule
-from .rows import check_column, serves_salt, sql_target
+from .rows import has_column, serves_salt, sql_target
 
 
 class OffbeatQuerySet(models.QuerySet[Any]):
@@ -67,7 +67,11 @@ class OffbeatQuerySet(models.QuerySet[Any]):
         return target
 
     def _selected(self, predicate: SqlPredicate, field: str) -> OffbeatQuerySet:
-        check_column(self.model, field, self.db, predicate)
+        if not has_column(self.model, field, self.db, predicate):
+            raise ImproperlyConfigured(
+                f"no OffbeatIndex of {self.model._meta.label} makes the column "
+                f"{predicate.index.name}, which this placement needs"
+            )
         return self.filter(condition(predicate, field))
 
 

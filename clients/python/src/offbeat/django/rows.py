@@ -80,10 +80,11 @@ class QuerySetRows:
         rows = self.queryset()
         return serves_salt(rows.model, self.field, rows.db, salt)
 
-    def matching(self, predicate: SqlPredicate) -> Sequence[Any]:
+    def matching(self, predicate: SqlPredicate) -> Sequence[Any] | None:
         """See :class:`~offbeat.runner.RowSource`."""
         rows = self.queryset()
-        check_column(rows.model, self.field, rows.db, predicate)
+        if not has_column(rows.model, self.field, rows.db, predicate):
+            return None
         rows = rows.filter(condition(predicate, self.field)).order_by()
         return list(rows.values_list(self.field, flat=True))
 
@@ -118,13 +119,12 @@ def serves_salt(model: type[models.Model], name: str, using: str, salt: str) -> 
     return vendor != "mysql" or any(index.salt == salt for index in indexes_of(model, name))
 
 
-def check_column(model: type[models.Model], name: str, using: str, predicate: SqlPredicate) -> None:
-    """Raise if a predicate names a generated column that no index of the model makes."""
+def has_column(model: type[models.Model], name: str, using: str, predicate: SqlPredicate) -> bool:
+    """Say whether an index of the model makes the column that a predicate names."""
     if connections[using].vendor != "mysql":
-        return
+        return True
     made = [index.index(model, using) for index in indexes_of(model, name)]
-    if predicate.index.name not in {index.name for index in made if index is not None}:
-        raise NotImplementedError(f"{model._meta.label} has no column {predicate.index.name}")
+    return predicate.index.name in {index.name for index in made if index is not None}
 
 
 def _without_hash(model: Any, name: str, found: SqlTarget, using: str) -> bool:

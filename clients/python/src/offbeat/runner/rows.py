@@ -34,10 +34,10 @@ class RowSource(Protocol[RowId]):
         """Return the column that holds the IDs; ``None`` if predicates cannot select rows."""
         ...
 
-    def matching(self, predicate: SqlPredicate) -> Sequence[RowId]:
+    def matching(self, predicate: SqlPredicate) -> Sequence[RowId] | None:
         """Return the IDs of the rows that a predicate over the column selects.
 
-        Raise ``NotImplementedError`` if the predicate names what the database has not.
+        ``None`` if the database has not the column that the predicate names: all IDs are read then.
         """
         ...
 
@@ -84,9 +84,8 @@ class IdList(Generic[RowId]):
         """Return ``None``: a list has no column."""
         return None
 
-    def matching(self, predicate: SqlPredicate) -> Sequence[RowId]:
-        """Raise: a list has no column."""
-        raise TypeError(f"IDs in a list have no column for the condition {predicate.sql}")
+    def matching(self, predicate: SqlPredicate) -> None:
+        """Return ``None``: a list has no column."""
 
     def contains(self, row_id: RowId) -> bool:
         """Say whether an ID is among them."""

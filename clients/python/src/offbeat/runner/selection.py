@@ -58,12 +58,12 @@ def pages(
             yield from _all_rows(declaration, "")
             return
         ids: dict[RowId, None] = {}  # slots beside each other, each row once
-        try:
-            for predicate in predicates:
-                ids.update(dict.fromkeys(declaration.rows.matching(predicate)))
-        except NotImplementedError:  # the database has no column for this placement
-            yield from _all_rows(declaration, "")
-            return
+        for predicate in predicates:
+            matching = declaration.rows.matching(predicate)
+            if matching is None:
+                yield from _all_rows(declaration, "")
+                return
+            ids.update(dict.fromkeys(matching))
         last = index == len(windows) - 1
         yield Page(list(ids), None if last else _BY_WINDOW + end.isoformat())
 
