@@ -82,6 +82,24 @@ SECTIONS = {
         ]
         + [("PHP, assign_packed, UUIDs, as Ruby", "PHP, in process, mt_srand")],
     ),
+    "alone": Section(
+        "One decision, by the client alone",
+        """
+        Microseconds a call of `assign_slot` with one UUID (PHP's TWISTER: an integer) takes the
+        caller: decided by the client itself (mode `local`, and `auto` where it needs no
+        sidecar), and by a sidecar on the same machine (mode `remote`), over TCP and over a Unix
+        socket. One thread, one call after another; the answers were compared. TWISTER is that of
+        the caller's own language. Medians of 15 turns of 200 calls.
+        """,
+        ["benchmarks/alone/run.sh"],
+        "µs",
+        [
+            (f"{language}, {question}, sidecar, {socket}", f"{language}, {question}, alone")
+            for language in ("Python", "Ruby", "PHP")
+            for question in ("HASH", "HASH, two kinds", "TWISTER")
+            for socket in ("TCP", "Unix socket")
+        ],
+    ),
     "unary": Section(
         "One ID a call",
         """
