@@ -14,6 +14,7 @@ Beat sends the tick of the runner every minute, any beat and any number of them;
 
 from ..runner import current_run
 from .errors import LanesExhausted
+from .pumps import TaskPump
 from .setup import setup
 from .shards import ShardRouter
 from .tasks import OffbeatTask, recurring_task
@@ -22,6 +23,7 @@ __all__ = [
     "LanesExhausted",
     "OffbeatTask",
     "ShardRouter",
+    "TaskPump",
     "current_run",
     "recurring_task",
     "setup",

@@ -10,7 +10,9 @@ from celery.utils.log import get_logger
 from celery.worker.request import Request
 from celery.worker.state import task_ready
 
+from ..named import SettleAction
 from ..runner import RunMessage, RunState
+from . import leases
 from .errors import LanesExhausted
 from .integration import integration_of
 from .lanes import demote, lane_of
@@ -44,6 +46,7 @@ class OffbeatRequest(Request):  # type: ignore[misc]
                 return
         if not soft:
             self._finish_run(RunState.FAILED)
+            self._settle_lease(SettleAction.DEAD_LETTER)
         super().on_timeout(soft, timeout)
 
     def on_failure(
@@ -55,7 +58,13 @@ class OffbeatRequest(Request):  # type: ignore[misc]
             error = error.exc
         if isinstance(error, WorkerLostError):
             self._release_run()
+            self._settle_lease(SettleAction.NACK)
         return super().on_failure(exc_info, send_failed_event, return_ok)
+
+    def _settle_lease(self, action: SettleAction) -> None:
+        header = self._request_dict.get(leases.LEASE_HEADER)
+        if header is not None:
+            leases.settle(self.task.app, header, action)
 
     def _run_message(self) -> RunMessage | None:
         header = self._request_dict.get("offbeat_run")

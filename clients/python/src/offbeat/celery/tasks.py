@@ -16,6 +16,7 @@ from ..new_ids import FirstRunPolicy
 from ..runner import Declaration, PutBack, Retry, RunMessage
 from ..schedule import AnySchedule
 from . import lanes as lane_routes
+from . import leases
 from .integration import Integration, integration_of
 from .rows import LazyRows, Rows
 
@@ -91,8 +92,14 @@ class OffbeatTask(Task):  # type: ignore[misc]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Do the job: of a run, if the message carries one, and once."""
+        if self.request.called_directly:
+            return self._call_in_lane(args, kwargs)
+        lease = getattr(self.request, leases.LEASE_HEADER, None)
+        if lease is not None:
+            with leases.attempt(self.app, lease):
+                return self._call_in_lane(args, kwargs)
         header = getattr(self.request, RUN_HEADER, None)
-        if header is None or self.request.called_directly:
+        if header is None:
             return self._call_in_lane(args, kwargs)
         message = RunMessage.from_json(header)
         again: BaseException | None = None

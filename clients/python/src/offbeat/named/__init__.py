@@ -17,7 +17,9 @@ from .answers import (
     SpreadState,
 )
 from .jobs import LeasedJob, PulledJobs
+from .pump import Pump
 from .sync import Consumer, NamedSpread, Producer
+from .tokens import LeaseToken
 
 __all__ = [
     "AsyncConsumer",
@@ -29,11 +31,13 @@ __all__ = [
     "EmptyReason",
     "GroupState",
     "GroupStatus",
+    "LeaseToken",
     "LeasedJob",
     "NamedSpread",
     "NamedSpreadSpec",
     "Producer",
     "PulledJobs",
+    "Pump",
     "SettleAction",
     "SettleOutcome",
     "SettleResult",

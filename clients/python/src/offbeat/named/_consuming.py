@@ -16,6 +16,7 @@ from ._handle import Handle
 from ._steps import Steps, patiently
 from .answers import EmptyReason, SettleAction, SettleOutcome, SettleResult
 from .jobs import LeasedJob, Settler
+from .tokens import LeaseToken
 
 #: A settlement is sent at the latest so many seconds after it was made, when a job is taken.
 _LONGEST_KEPT = 1.0
@@ -85,7 +86,9 @@ class Settlements:
         return settled
 
 
-def message_of(job: LeasedJob, action: SettleAction, delay: timedelta | None) -> pb.JobSettlement:
+def message_of(
+    job: LeasedJob | LeaseToken, action: SettleAction, delay: timedelta | None
+) -> pb.JobSettlement:
     """Return a settlement as a message."""
     message = pb.JobSettlement(sequence=job.sequence, attempt=job.attempt)
     set_enum(message, "", "action", action, SettleAction)

@@ -26,6 +26,7 @@ from .answers import (
     SpreadLimits,
 )
 from .jobs import LeasedJob, PulledJobs
+from .tokens import LeaseToken
 
 T = TypeVar("T")
 
@@ -106,7 +107,7 @@ class AsyncNamedSpread:
 
     async def settle(
         self,
-        settlements: Iterable[tuple[LeasedJob, SettleAction]],
+        settlements: Iterable[tuple[LeasedJob | LeaseToken, SettleAction]],
         *,
         delay: timedelta | None = None,
     ) -> list[SettleResult]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from ..times import from_duration, from_timestamp
 from ..v1 import named_spread_pb2 as pb
 from .answers import EmptyReason, SettleAction
+from .tokens import LeaseToken
 
 
 class Settler(Protocol):
@@ -68,6 +69,11 @@ class LeasedJob:
         #: clocks agree, use :attr:`lease_ends_in`.
         self.lease_end_time: datetime = from_timestamp(leased.lease_end_time)
         self._ends, self._settler = start + self.lease_duration.total_seconds(), settler
+
+    @property
+    def token(self) -> LeaseToken:
+        """The lease, for those who settle the job in another process."""
+        return LeaseToken(self.epoch, self.sequence, self.attempt)
 
     def __repr__(self) -> str:
         """Say which job it is."""

@@ -27,6 +27,8 @@ from .answers import (
     SpreadLimits,
 )
 from .jobs import LeasedJob, PulledJobs
+from .pump import Pump
+from .tokens import LeaseToken
 
 T = TypeVar("T")
 
@@ -126,6 +128,16 @@ class NamedSpread:
             self._handle, consumer_id, window, patience, self._run, self._stub, self._address
         )
 
+    def pump(
+        self,
+        consumer_id: str,
+        hand_over: Callable[[LeasedJob], None],
+        *,
+        hold_for: timedelta | None = None,
+    ) -> Pump:
+        """Make a consumer that hands jobs over to another queue; see :class:`~offbeat.Pump`."""
+        return Pump(self, consumer_id, hand_over, hold_for=hold_for)
+
     def pull(
         self, consumer_id: str, max_pulled_job_count: int, *, wait: float | timedelta = 0.0
     ) -> PulledJobs:
@@ -137,12 +149,13 @@ class NamedSpread:
 
     def settle(
         self,
-        settlements: Iterable[tuple[LeasedJob, SettleAction]],
+        settlements: Iterable[tuple[LeasedJob | LeaseToken, SettleAction]],
         *,
         delay: timedelta | None = None,
     ) -> list[SettleResult]:
         """Settle jobs of one epoch, or extend their leases.
 
+        Who has not pulled a job settles it by its :attr:`~offbeat.LeasedJob.token`.
         ``delay`` is that of every ``NACK`` and ``RELEASE`` among them.
         """
         pairs = list(settlements)

@@ -1,0 +1,144 @@
+"""A consumer that hands jobs over to another queue, and keeps few of them there."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Callable
+
+from ..errors import OffbeatError, refused
+from ._consuming import CALL_JOBS
+from .answers import EmptyReason, SettleAction, SettleOutcome
+from .jobs import LeasedJob
+from .tokens import LeaseToken
+
+if TYPE_CHECKING:
+    from .sync import NamedSpread
+
+_log = logging.getLogger("offbeat.pump")
+
+#: Jobs of one pull. If the pump is killed, so many wait for the end of their lease.
+_PULLED_JOBS = 16
+
+#: How long a pull waits for a job, in seconds: so soon the pump stops when it is told to.
+_WAIT = 1.0
+
+#: Leases are extended every third of their length, but not less often than this, in seconds: until
+#: then a job that others have settled is remembered here.
+_LONGEST_ROUND = 5.0
+
+#: The pauses after errors, in seconds.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+
+
+@dataclass
+class _HandedOver:
+    token: LeaseToken
+    until: float
+
+
+class Pump:
+    """Hands the jobs of a spread over in its order, and keeps their leases. For one thread.
+
+    ``hand_over`` puts a job into the other queue, with its :attr:`~LeasedJob.token`. Who does the
+    job there settles it by the token, from any process, as :meth:`NamedSpread.settle` says. No more
+    than ``max_consumer_lease_count`` of the spread, a limit of its spec, are handed over and not
+    settled; a good number is twice its ``feeder_count``.
+
+    A job that is not settled ``hold_for`` after it was handed over, by default an hour, is taken
+    for lost: its lease ends, and it is handed over again as its next attempt.
+    """
+
+    def __init__(
+        self,
+        spread: NamedSpread,
+        consumer_id: str,
+        hand_over: Callable[[LeasedJob], None],
+        *,
+        hold_for: timedelta | None = None,
+    ) -> None:
+        """Pull nothing yet. No other consumer may have the ``consumer_id``."""
+        hold_for = timedelta(hours=1) if hold_for is None else hold_for
+        if hold_for <= timedelta(0):
+            raise refused("hold_for", hold_for, "must be longer than 0")
+        self._spread, self._consumer_id, self._hand_over = spread, consumer_id, hand_over
+        self._hold_for = hold_for.total_seconds()
+        self._held: list[_HandedOver] = []
+        self._round, self._next_round = _LONGEST_ROUND, 0.0
+
+    def step(self) -> bool:
+        """Hand over what is there, within a second or so; ``False`` when the spread has ended.
+
+        What ``hand_over`` raises is raised; the job and those behind it go back into the spread.
+        """
+        if time.monotonic() >= self._next_round:
+            self._extend_leases()
+        wait = max(0.0, min(_WAIT, self._next_round - time.monotonic()))
+        pulled = self._spread.pull(self._consumer_id, _PULLED_JOBS, wait=wait)
+        now = time.monotonic()
+        for index, job in enumerate(pulled.jobs):
+            if job.expired:
+                continue  # while those before it were handed over: it may be another's by now
+            try:
+                self._hand_over(job)
+            except BaseException:
+                rest = [(left, SettleAction.RELEASE) for left in pulled.jobs[index:]]
+                self._spread.settle(rest, delay=timedelta(seconds=1))
+                raise
+            self._held.append(_HandedOver(job.token, now + self._hold_for))
+            self._round = min(job.lease_duration.total_seconds() / 3, _LONGEST_ROUND)
+            self._next_round = min(self._next_round, now + self._round)
+        return pulled.empty_reason is not EmptyReason.SPREAD_CLOSED
+
+    def run(self, stop: threading.Event | None = None) -> None:
+        """Hand jobs over until ``stop`` is set, or the spread has ended. Errors are logged.
+
+        What was handed over stays so: another pump, or this one again, goes on from there.
+        """
+        stop = stop or threading.Event()
+        pause = _FIRST_PAUSE
+        while not stop.is_set():
+            try:
+                if not self.step():
+                    return
+                pause = _FIRST_PAUSE
+            except Exception as error:
+                _log.warning("%s: %s; again in %s s", self._spread.name, error, pause)
+                stop.wait(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _extend_leases(self) -> None:
+        """Extend the leases of what is at work, and forget what is not leased any more."""
+        now = time.monotonic()
+        held = [one for one in self._held if one.until > now]
+        self._held = []
+        kept: list[_HandedOver] = []
+        for batch in _batches(held):
+            try:
+                results = self._spread.settle(
+                    [(one.token, SettleAction.EXTEND_LEASE) for one in batch]
+                )
+            except OffbeatError:
+                self._held = held
+                raise
+            kept += [
+                one
+                for one, result in zip(batch, results)
+                if result.outcome is SettleOutcome.EXTENDED
+            ]
+        self._held, self._next_round = kept, now + self._round
+
+
+def _batches(held: list[_HandedOver]) -> list[list[_HandedOver]]:
+    """Divide them into calls, each of one epoch."""
+    batches: list[list[_HandedOver]] = []
+    for one in held:
+        last = batches[-1] if batches else None
+        if last is None or len(last) == CALL_JOBS or last[0].token.epoch != one.token.epoch:
+            batches.append([one])
+        else:
+            last.append(one)
+    return batches

@@ -1,0 +1,40 @@
+"""What stands for a lease in another process."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..errors import refused
+
+_TEXT = re.compile(r"([0-9]{1,20})\.([0-9]{1,20})\.([0-9]{1,10})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class LeaseToken:
+    """A lease of a job, for those who did not pull it: :meth:`NamedSpread.settle` takes it.
+
+    Of two leases of a job, the later one has the larger ``attempt``, or the larger ``epoch``.
+
+    >>> LeaseToken.parse(str(LeaseToken(epoch=1, sequence=5, attempt=2)))
+    LeaseToken(epoch=1, sequence=5, attempt=2)
+    """
+
+    #: The life of the spread.
+    epoch: int
+    #: The job's position in the order of first attempts, from 0.
+    sequence: int
+    #: How many times it has been leased, from 1.
+    attempt: int
+
+    def __str__(self) -> str:
+        """Return it as text, for a message."""
+        return f"{self.epoch}.{self.sequence}.{self.attempt}"
+
+    @classmethod
+    def parse(cls, text: str) -> LeaseToken:
+        """Read it from its text."""
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            raise refused("token", text, "must be EPOCH.SEQUENCE.ATTEMPT, as str() gives it")
+        return cls(*map(int, found.groups()))
