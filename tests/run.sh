@@ -11,6 +11,7 @@ tools=target/tools
 venv=target/venv
 oldest=target/venv-oldest
 django42=target/venv-django42
+celery53=target/venv-celery53
 php_grpc=target/php-grpc
 
 say() { printf '\n== %s\n' "$*"; }
@@ -69,6 +70,9 @@ setup() {
     wanted=$(cat tests/requirements.txt clients/python/pyproject.toml | sha256sum)
     make_venv "$venv" "$wanted" --upgrade -r tests/requirements.txt -e 'clients/python[grpc]'
     make_venv "$django42" "$wanted" 'Django==4.2.*' pytest 'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
+    # Newer releases of kombu refuse the redis that Celery 5.3 asks for.
+    make_venv "$celery53" "$wanted" 'celery[redis]==5.3.*' 'kombu==5.3.*' 'Django==4.2.*' pytest \
+        'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
     make_venv "$oldest" "$wanted" pytest grpcio==1.51.3 protobuf==3.20.2 \
         'googleapis-common-protos<1.60' prometheus_client -e 'clients/python[grpc]'
 }
@@ -249,6 +253,9 @@ clients() {
     beside examples . "$venv/bin/pytest" --quiet tests/documents/test_frameworks.py
     ended examples
     ended neighbours
+    # The oldest Celery, in short.
+    beside celery53 . "$celery53/bin/pytest" --quiet tests/frameworks/test_celery_messages.py \
+        tests/frameworks/test_celery_lanes.py tests/frameworks/test_celery_checks.py
     "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py \
         --ignore tests/frameworks/django
     say "a server that is killed, and a ledger"
