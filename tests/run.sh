@@ -251,8 +251,10 @@ clients() {
     # Side by side: they mostly wait, for cycles to pass.
     beside neighbours . "$venv/bin/pytest" --quiet tests/frameworks/test_neighbours.py
     beside examples . "$venv/bin/pytest" --quiet tests/documents/test_frameworks.py
+    beside beats . "$venv/bin/pytest" --quiet tests/frameworks/test_celery_beats.py
     ended examples
     ended neighbours
+    ended beats
     # The oldest Celery, in short.
     beside celery53 . "$celery53/bin/pytest" --quiet tests/frameworks/test_celery_messages.py \
         tests/frameworks/test_celery_lanes.py tests/frameworks/test_celery_checks.py

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ class Bank:
             **environment,
         }
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._logs: dict[subprocess.Popen[bytes], Path] = {}
         self._number = 0
 
     def manage(self, *arguments: str, check: bool = True) -> str:
@@ -84,7 +86,8 @@ class Bank:
     def celery(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a process of Celery, in a group of its own."""
         self._number += 1
-        with (self.folder / f"{arguments[0]}-{self._number}.log").open("wb") as log:
+        path = self.folder / f"{arguments[0]}-{self._number}.log"
+        with path.open("wb") as log:
             process = subprocess.Popen(
                 [CELERY, "-A", "app", *arguments],
                 env=self.environment,
@@ -94,6 +97,7 @@ class Bank:
                 start_new_session=True,
             )
         self._processes.append(process)
+        self._logs[process] = path
         return process
 
     def worker(self, *arguments: str) -> subprocess.Popen[bytes]:
@@ -101,10 +105,11 @@ class Bank:
         self._number += 1
         return self.celery("worker", "-l", "INFO", "-n", f"w{self._number}@%h", *arguments)
 
-    def beat(self) -> subprocess.Popen[bytes]:
-        """Start a beat, with its own file."""
+    def beat(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a beat, by default with its own file."""
         self._number += 1
-        return self.celery("beat", "-s", str(self.folder / f"schedule-{self._number}"))
+        arguments = arguments or ("-s", str(self.folder / f"schedule-{self._number}"))
+        return self.celery("beat", "-l", "INFO", *arguments)
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         """Kill a process and its children, without a word."""
@@ -125,6 +130,10 @@ class Bank:
             return []
         return [json.loads(line) for line in self.ledger_file.read_text().splitlines()]
 
+    def log(self, process: subprocess.Popen[bytes]) -> str:
+        """Return what a process has said."""
+        return self._logs[process].read_text()
+
     def logs(self) -> str:
         """Return the ends of all logs."""
         logs = sorted(self.folder.glob("*.log"))
@@ -137,3 +146,14 @@ def wait_until(seconds: float, condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end, "it takes too long"
         time.sleep(0.1)
+
+
+def rows_done(bank: Bank, after: datetime | None = None) -> int:
+    """Return how many pairs of row and kind have had a run, scheduled for later than a time."""
+    return len(
+        {
+            (line["row"], line["kind"])
+            for line in bank.ledger()
+            if after is None or datetime.fromisoformat(line["scheduled"]) > after
+        }
+    )

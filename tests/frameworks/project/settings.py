@@ -10,6 +10,8 @@ INSTALLED_APPS = [
     "offbeat.django",
     "bank",
 ]
+if os.environ.get("BEAT") == "django_celery_beat":
+    INSTALLED_APPS.append("django_celery_beat")
 DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.postgresql",
@@ -24,7 +26,7 @@ OFFBEAT = {
     "SCHEDULES": {
         "bank": {
             "period": os.environ.get("CYCLE", "30s"),
-            "slot_count": 30,
+            "slot_count": int(os.environ.get("SLOT_COUNT", "30")),
             "kinds": ["balance", "transactions"],
         }
     },
@@ -36,3 +38,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": float(os.environ.get("VISIBILITY_TIMEOUT", "3600"))
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BEAT_MAX_LOOP_INTERVAL = 1
+CELERY_REDBEAT_REDIS_URL = CELERY_BROKER_URL
+CELERY_REDBEAT_REDIS_OPTIONS = {}
+CELERY_REDBEAT_LOCK_TIMEOUT = 10

@@ -16,8 +16,8 @@ from offbeat.celery import OffbeatTask, current_run, recurring_task
 from .models import Account
 
 QUICKLY = {
-    "run_time_limit": timedelta(seconds=8),
-    "republish_after": timedelta(seconds=4),
+    "run_time_limit": timedelta(seconds=float(os.environ.get("RUN_TIME_LIMIT", "8"))),
+    "republish_after": timedelta(seconds=float(os.environ.get("REPUBLISH_AFTER", "4"))),
     "keep": timedelta(hours=1),
     "acks_late": os.environ.get("ACKS_LATE") == "1",
 }
