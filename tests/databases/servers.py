@@ -81,7 +81,16 @@ class PostgreSql(Database):
 
     def restart(self) -> None:
         """End it as a crash does, and start it again."""
-        self._quietly([*self._control, "-m", "immediate", "restart"])
+        self.crash()
+        self.start()
+
+    def crash(self) -> None:
+        """End it as a crash does."""
+        self._quietly([*self._control, "-m", "immediate", "stop"])
+
+    def start(self) -> None:
+        """Start it again, after :meth:`crash`."""
+        self._quietly([*self._control, "start"])
         self._connect()
 
     def environment(self, database: str) -> dict[str, str]:

@@ -22,7 +22,7 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 OFFBEAT = {
-    "MODE": "local",
+    "MODE": os.environ.get("MODE", "local"),
     "SCHEDULES": {
         "bank": {
             "period": os.environ.get("CYCLE", "30s"),

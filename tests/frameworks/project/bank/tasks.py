@@ -57,6 +57,14 @@ def transactions(account_id: UUID) -> None:
     time.sleep(0.005)
 
 
+if "REPORTS" in os.environ:
+
+    @recurring_task(os.environ["REPORTS"], rows=Account, **QUICKLY)
+    def report(account_id: UUID) -> None:
+        """Write a report, by a schedule that the sidecar alone knows."""
+        write_run(account_id)
+
+
 def write_attempt(name: str) -> None:
     """Append an attempt of a job in a lane."""
     request = current_task.request

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from ..errors import OffbeatError
+from celery.utils.log import get_logger
+
+from ..errors import NoAnswer, OffbeatError
 from ..runner.declarations import check as check_declaration
 from .integration import Integration
+
+_log = get_logger(__name__)
 
 #: What Celery takes where the broker's options do not say: Redis an hour, SQS half of one.
 _VISIBILITY = {
@@ -23,6 +27,8 @@ def errors(integration: Integration) -> Iterator[str]:
     for declaration in integration.declarations():
         try:
             check_declaration(declaration, integration.client, integration.look_ahead)
+        except NoAnswer as error:  # a sidecar that is away is nothing to end for
+            _log.warning("offbeat: %s is not checked: %s", declaration.name, error)
         except OffbeatError as error:
             yield f"{declaration.name}: {error}"
         task = integration.app.tasks[declaration.name]

@@ -27,12 +27,13 @@ class Integration:
         app: Celery,
         store: StoreSource,
         client: Client,
+        tick_client: Client,
         interval: timedelta,
         lateness: LatenessRecorder | None,
     ) -> None:
         """Make nothing yet: tasks are declared later, and processes are forked."""
         self.app, self.client, self.interval, self.lateness = app, client, interval, lateness
-        self._source = store
+        self._source, self._tick_client = store, tick_client
         self._imported = False
         self._process_runner = PerProcess(self._make_runner)
 
@@ -51,7 +52,7 @@ class Integration:
             self.declarations(),
             store_of(self._source),
             TaskPublisher(self.app),
-            client=self.client,
+            client=self._tick_client,
             interval=self.interval,
         )
 

@@ -11,6 +11,7 @@ from celery.utils.log import get_logger
 
 from ..client import Client
 from ..lateness import LatenessRecorder
+from ..runner.patience import breaker_of, make_client, timeout_of
 from ..runner.registry import add_source
 from ..runner.store import StoreSource
 from . import checks
@@ -51,11 +52,14 @@ def setup(
         from ..django import conf
 
         store = _django_store
-        client = client or conf.make_client("worker")
         interval = interval or conf.interval()
-    client = client or Client(mode="auto", timeout="worker")
-    interval = interval or timedelta(minutes=1)
-    integration = Integration(app, store, client, interval, lateness)
+        tick_client = client or conf.make_client(timeout_of(interval), breaker_of(interval))
+        client = client or conf.make_client("worker")
+    else:
+        interval = interval or timedelta(minutes=1)
+        tick_client = client or make_client(interval)
+        client = client or Client(mode="auto", timeout="worker")
+    integration = Integration(app, store, client, tick_client, interval, lateness)
     register(app, integration)
     add_source(integration.declarations)
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
+from ..breaker import Breaker
 from ..client import Client
 from ..errors import OffbeatError
 from ..schedule import AnySchedule, Schedule
@@ -113,13 +114,14 @@ def get_local_client() -> Client:
         raise ImproperlyConfigured(f"OFFBEAT: {error}") from error
 
 
-def make_client(timeout: Any) -> Client:
-    """Return another client, with another timeout."""
+def make_client(timeout: Any, breaker: Breaker | None = None) -> Client:
+    """Return another client, with another timeout and breaker."""
     try:
         return Client(
             setting("ADDRESS"),
             mode=setting("MODE"),
             timeout=timeout,
+            breaker=breaker,
             schedules=setting("SCHEDULES_FILE"),
         )
     except OffbeatError as error:

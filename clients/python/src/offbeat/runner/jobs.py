@@ -12,6 +12,7 @@ from ..errors import refused
 from ..schedule import AnySchedule
 from .declarations import Declaration
 from .execution import Worker
+from .patience import make_client
 from .records import StoredRun
 from .rows import IdList, RowSource
 from .runner import Runner
@@ -34,7 +35,7 @@ class Jobs:
         """Make nothing yet."""
         self.interval = interval
         self._source, self._send = store, send
-        self._client = client or Client(mode="auto", timeout="worker")
+        self._client = client or make_client(interval)
         self._declarations: dict[str, Declaration[Any]] = {}
         self._process_runner = PerProcess(self._make_runner)
 

@@ -12,9 +12,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ..client import Client
-from ..errors import OffbeatError, refused
+from ..errors import NoAnswer, OffbeatError, refused
 from ..new_ids import FirstRunPolicy, NewId
 from .declarations import Declaration, check, longest_cycle, schedule_identity
+from .patience import make_client
 from .planning import Planner, stored
 from .records import Progress, StoredRun
 from .rows import RowId
@@ -68,7 +69,7 @@ class Runner:
         if not timedelta(seconds=1) <= interval <= timedelta(hours=1):
             raise refused("interval", interval, "must be 1 s to 1 h, as a timedelta")
         self.declarations = {declaration.name: declaration for declaration in declarations}
-        self.client = client or Client(mode="auto", timeout="worker")
+        self.client = client or make_client(interval)
         self.store = store
         self.interval = interval
         self._publisher = publisher
@@ -221,7 +222,10 @@ class Runner:
         """Delete runs that ended long ago; returns how many."""
         pruned = 0
         for declaration in self.declarations.values():
-            keep = declaration.keep or 2 * longest_cycle(self.client, declaration.schedule)
+            try:
+                keep = declaration.keep or 2 * longest_cycle(self.client, declaration.schedule)
+            except NoAnswer:  # another tick prunes, when there is a sidecar to say the cycle
+                continue
             while True:
                 before = self.store.now() - keep
                 count = self.store.prune(declaration.name, before, _PRUNED)

@@ -1,0 +1,138 @@
+"""A sidecar that stands still and a database that goes away, under real beats and workers."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections import Counter, defaultdict
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from statistics import median
+
+from harness import Bank, rows_done, wait_until
+from servers import PostgreSql
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.server import Server
+
+ROWS = 100
+CYCLE = timedelta(seconds=12)
+COMPRESSED = {"INTERVAL": "2s", "CYCLE": "12s", "SLOT_COUNT": "12"}
+
+RUNS = "SELECT declaration, row_id, scheduled_time, start_time, state, run_id FROM offbeat_run"
+#: The runs of a declaration that are planned, and those that are not, as the policy says.
+COUNTS = """SELECT planned_count + dropped_count + superseded_count + skipped_count
+    FROM offbeat_progress WHERE declaration = %s"""
+
+
+def start(bank: Bank) -> None:
+    bank.shell(f"Account.objects.bulk_create([Account() for _ in range({ROWS})]); print(1)")
+    bank.worker("-c", "2")
+    bank.beat()
+
+
+def now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
+def settle(postgresql: PostgreSql, before: datetime) -> None:
+    """Wait until what starts before a time has ended."""
+    query = "SELECT count(*) FROM offbeat_run WHERE start_time < %s AND state IN %s"
+    query = query.replace("IN %s", "IN ('planned', 'published', 'claimed')")
+    with postgresql.connect("bank") as connection:
+        wait_until(120, lambda: connection.execute(query, [before]).fetchone() == (0,))
+
+
+def check_nothing_is_lost(bank: Bank, postgresql: PostgreSql, before: datetime) -> int:
+    """Check the runs; returns how many executions were too many."""
+    scheduled = defaultdict(list)
+    with postgresql.connect("bank") as connection:
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        runs = connection.execute(RUNS).fetchall()
+        counts = {
+            name: connection.execute(COUNTS, [name]).fetchone()[0]
+            for name in {declaration for declaration, *_ in runs}
+        }
+        connection.execute("COMMIT")
+    for declaration, row, scheduled_time, start_time, state, _ in runs:
+        scheduled[declaration, row].append(scheduled_time)
+        assert state == "done" or start_time >= before, (declaration, row, state)
+    for declaration, count in counts.items():
+        # A row has a run in each cycle between its first and its last.
+        expected = sum(
+            round((max(times) - min(times)) / CYCLE) + 1
+            for (name, _), times in scheduled.items()
+            if name == declaration
+        )
+        assert expected == count, declaration
+    executions = Counter(line["run"] for line in bank.ledger())
+    done = {run_id for *_, state, run_id in runs if state == "done"}
+    assert done <= executions.keys()
+    return sum(executions[run_id] - 1 for run_id in done)
+
+
+def test_a_frozen_sidecar_holds_up_only_what_needs_it(bank: Bank, postgresql: PostgreSql) -> None:
+    schedules = bank.folder / "schedules.toml"
+    schedules.write_text(
+        '[[schedule]]\nname = "reports"\nversion = 1\nperiod = "12s"\nslot_count = 12\n'
+    )
+    bank.environment |= COMPRESSED
+    bank.environment |= {"REPUBLISH_AFTER": "600", "RUN_TIME_LIMIT": "600"}
+    with Server("--schedules", str(schedules)) as sidecar:
+        bank.environment |= {"MODE": "auto", "OFFBEAT_ADDRESS": sidecar.address}
+        bank.environment["REPORTS"] = "reports/1"
+        start(bank)
+        wait_until(120, lambda: rows_done(bank) == 3 * ROWS)
+
+        sidecar.process.send_signal(signal.SIGSTOP)
+        try:
+            # What was planned before is still published.
+            frozen = now() + timedelta(seconds=4)
+            wait_until(120, lambda: rows_done(bank, frozen + CYCLE) == 2 * ROWS)
+            lines = [line for line in bank.ledger() if line["scheduled"] > frozen.isoformat()]
+            assert {line["kind"] for line in lines} == {"balance", "transactions"}
+        finally:
+            sidecar.process.send_signal(signal.SIGCONT)
+        continued = now()
+        late = [
+            datetime.fromisoformat(line["time"]) - datetime.fromisoformat(line["scheduled"])
+            for line in lines
+        ]
+        print(sorted(late)[-1], median(late))
+        # Half of them: others compete for the processors.
+        assert median(late) < timedelta(seconds=2), sorted(late)
+
+        wait_until(120, lambda: rows_done(bank, continued) == 3 * ROWS)
+        settle(postgresql, continued)
+    assert check_nothing_is_lost(bank, postgresql, continued) == 0
+
+
+def test_a_database_that_goes_away(bank: Bank, postgresql: PostgreSql) -> None:
+    kill = bank.folder / "kill"
+    bank.environment |= {**COMPRESSED, "KILL": str(kill)}
+    start(bank)
+    wait_until(120, lambda: rows_done(bank) == 2 * ROWS)
+    # The process of a job dies: the worker itself opens a connection, to have its run done again.
+    kill.touch()
+    wait_until(60, lambda: not kill.exists())
+
+    postgresql.crash()
+    try:
+        wait_until(60, lambda: failures(bank, "offbeat.tick") >= 2)
+        wait_until(60, lambda: failures(bank, "bank.tasks.") >= 1)
+    finally:
+        postgresql.start()
+    started = now()
+    kill.touch()
+    wait_until(60, lambda: not kill.exists())
+    wait_until(120, lambda: rows_done(bank, started + CYCLE) == 2 * ROWS)
+    settle(postgresql, started + CYCLE)
+    # A process may have had one job in hand whose end it could not write.
+    assert check_nothing_is_lost(bank, postgresql, started + CYCLE) <= 2
+
+
+def failures(bank: Bank, task: str) -> int:
+    """Return how often a task has failed."""
+    lines = [line for log in bank.folder.glob("worker-*.log") for line in log.open()]
+    return sum(f"Task {task}" in line and " raised " in line for line in lines)
