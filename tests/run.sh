@@ -251,7 +251,7 @@ clients() {
     # Side by side: they mostly wait, for cycles to pass.
     beside neighbours . "$venv/bin/pytest" --quiet tests/frameworks/test_neighbours.py
     beside examples . "$venv/bin/pytest" --quiet tests/documents/test_frameworks.py
-    beside beats . "$venv/bin/pytest" --quiet tests/frameworks/test_celery_beats.py
+    beside beats . "$venv/bin/pytest" --quiet tests/frameworks/test_celery_beats.py tests/frameworks/test_celery_outages.py
     ended examples
     ended neighbours
     ended beats

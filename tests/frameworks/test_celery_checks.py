@@ -34,6 +34,15 @@ def test_ticks_that_are_further_apart_than_a_cycle_are_refused(bank: Bank) -> No
     assert "must be at most two thirds of the cycle, 20 s" in log
 
 
+def test_a_worker_starts_without_its_sidecar(bank: Bank) -> None:
+    # Nobody listens there.
+    bank.environment |= {"MODE": "auto", "OFFBEAT_ADDRESS": "127.0.0.1:1", "REPORTS": "reports/1"}
+    worker = bank.worker("-c", "1")
+    wait_until(60, lambda: " ready." in bank.logs())
+    assert "bank.tasks.report is not checked: " in bank.logs()
+    bank.kill(worker)
+
+
 def test_lanes_without_time_limits_are_warned_of(bank: Bank) -> None:
     worker = bank.worker("-P", "solo")
     wait_until(30, lambda: "lanes demote nothing: take prefork" in bank.logs())

@@ -115,7 +115,7 @@ def test_a_database_that_goes_away(bank: Bank, postgresql: PostgreSql) -> None:
     wait_until(120, lambda: rows_done(bank) == 2 * ROWS)
     # The process of a job dies: the worker itself opens a connection, to have its run done again.
     kill.touch()
-    wait_until(60, lambda: not kill.exists())
+    wait_until(60, lambda: lost_processes(bank) == 1)
 
     postgresql.crash()
     try:
@@ -125,7 +125,7 @@ def test_a_database_that_goes_away(bank: Bank, postgresql: PostgreSql) -> None:
         postgresql.start()
     started = now()
     kill.touch()
-    wait_until(60, lambda: not kill.exists())
+    wait_until(60, lambda: lost_processes(bank) == 2)
     wait_until(120, lambda: rows_done(bank, started + CYCLE) == 2 * ROWS)
     settle(postgresql, started + CYCLE)
     # A process may have had one job in hand whose end it could not write.
@@ -134,5 +134,13 @@ def test_a_database_that_goes_away(bank: Bank, postgresql: PostgreSql) -> None:
 
 def failures(bank: Bank, task: str) -> int:
     """Return how often a task has failed."""
-    lines = [line for log in bank.folder.glob("worker-*.log") for line in log.open()]
-    return sum(f"Task {task}" in line and " raised " in line for line in lines)
+    return sum(f"Task {task}" in line and " raised " in line for line in worker_log(bank))
+
+
+def lost_processes(bank: Bank) -> int:
+    """Return how often Celery has handled the death of a process to its end."""
+    return sum("Task handler raised error: WorkerLostError" in line for line in worker_log(bank))
+
+
+def worker_log(bank: Bank) -> list[str]:
+    return [line for log in bank.folder.glob("worker-*.log") for line in log.open()]

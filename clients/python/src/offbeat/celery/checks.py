@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from celery.utils.log import get_logger
-
 from ..errors import NoAnswer, OffbeatError
 from ..runner.declarations import check as check_declaration
 from .integration import Integration
-
-_log = get_logger(__name__)
 
 #: What Celery takes where the broker's options do not say: Redis an hour, SQS half of one.
 _VISIBILITY = {
@@ -28,7 +25,8 @@ def errors(integration: Integration) -> Iterator[str]:
         try:
             check_declaration(declaration, integration.client, integration.look_ahead)
         except NoAnswer as error:  # a sidecar that is away is nothing to end for
-            _log.warning("offbeat: %s is not checked: %s", declaration.name, error)
+            # Celery sets up its log later.
+            print(f"offbeat: {declaration.name} is not checked: {error}", file=sys.stderr)
         except OffbeatError as error:
             yield f"{declaration.name}: {error}"
         task = integration.app.tasks[declaration.name]

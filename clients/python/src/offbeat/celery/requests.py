@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from billiard.einfo import ExceptionInfo, ExceptionWithTraceback
@@ -11,7 +12,7 @@ from celery.worker.request import Request
 from celery.worker.state import task_ready
 
 from ..named import SettleAction
-from ..runner import RunMessage, RunState
+from ..runner import RunMessage, RunState, RunStore
 from . import leases
 from .errors import LanesExhausted
 from .integration import integration_of
@@ -71,13 +72,23 @@ class OffbeatRequest(Request):  # type: ignore[misc]
         return None if header is None else RunMessage.from_json(header)
 
     def _finish_run(self, state: RunState) -> None:
-        message = self._run_message()
-        if message is not None:
-            store = integration_of(self.task.app).runner.store
-            store.finish(message.run_id, message.publication, state)
+        self._change_run(lambda store, run: store.finish(run.run_id, run.publication, state))
 
     def _release_run(self) -> None:
+        self._change_run(lambda store, run: store.release(run.run_id, run.publication, store.now()))
+
+    def _change_run(self, change: Callable[[RunStore, RunMessage], object]) -> None:
+        """Change the run of the message; Celery goes on with the request where that fails."""
         message = self._run_message()
-        if message is not None:
-            store = integration_of(self.task.app).runner.store
-            store.release(message.run_id, message.publication, store.now())
+        if message is None:
+            return
+        store = integration_of(self.task.app).runner.store
+        # This process runs no tasks, behind which Celery closes the connections of Django.
+        close = getattr(store, "close_old_connection", lambda: None)
+        try:
+            close()
+            change(store, message)
+        except Exception:  # the database is away: the run is published again when its claim ends
+            _log.exception("%s[%s]: its run is left as it is", self.name, self.id)
+        finally:
+            close()

@@ -64,6 +64,13 @@ class DjangoStore:
                 self._progress.filter(declaration="").update(paused=F("paused"))
             yield
 
+    def close_old_connection(self) -> None:
+        """Close the connection of this thread if it is broken, or older than ``CONN_MAX_AGE``.
+
+        For processes in which neither requests nor tasks do that.
+        """
+        connections[self.using].close_if_unusable_or_obsolete()
+
     def now(self) -> datetime:
         """Return the time of the database's clock; of SQLite, that of the machine."""
         connection = connections[self.using]
