@@ -232,7 +232,8 @@ _senders: list[_Sender] = []
 
 
 @atexit.register
-def _finish() -> None:
+def finish_all() -> None:
+    """Send what is left, at the end of a process; billiard's and multiprocessing's skip atexit."""
     for sender in _senders:
         sender.finish()
 

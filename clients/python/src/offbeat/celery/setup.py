@@ -10,7 +10,7 @@ from celery import signals
 from celery.utils.log import get_logger
 
 from ..client import Client
-from ..lateness import LatenessRecorder
+from ..lateness import LatenessRecorder, finish_all
 from ..runner.patience import breaker_of, make_client, timeout_of
 from ..runner.registry import add_source
 from ..runner.store import StoreSource
@@ -86,6 +86,8 @@ def setup(
     signals.worker_init.connect(check, weak=False)
     signals.beat_init.connect(check, weak=False)
     signals.worker_ready.connect(warn, weak=False)
+    if lateness is not None:
+        signals.worker_process_shutdown.connect(_send_lateness, weak=False)
     return integration
 
 
@@ -93,6 +95,10 @@ def _django_store() -> Any:
     from ..django import get_store  # when Django has loaded its apps
 
     return get_store()
+
+
+def _send_lateness(**_: Any) -> None:
+    finish_all()
 
 
 def _refuse(integration: Integration) -> None:
