@@ -56,9 +56,10 @@ setup() {
     fi
     cargo fmt --version >/dev/null && cargo clippy --version >/dev/null
 
-    if ! stamped "$tools" "buf-1.75.0 just-1.57.0"; then
-        npm install --silent --no-fund --no-audit --prefix "$tools" @bufbuild/buf@1.75.0 rust-just@1.57.0
-        echo "buf-1.75.0 just-1.57.0" >"$tools/.stamp"
+    if ! stamped "$tools" "buf-1.75.0 just-1.57.0 pyright-1.1.414"; then
+        npm install --silent --no-fund --no-audit --prefix "$tools" \
+            @bufbuild/buf@1.75.0 pyright@1.1.414 rust-just@1.57.0
+        echo "buf-1.75.0 just-1.57.0 pyright-1.1.414" >"$tools/.stamp"
     fi
     if ! stamped "$tools/cargo" cargo-deny-0.20.2; then
         cargo install --quiet --locked --root "$tools/cargo" cargo-deny@0.20.2
@@ -105,6 +106,7 @@ lint() {
     "$venv/bin/ruff" check --quiet clients/python tests examples benchmarks deploy proto
     "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks deploy proto
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
+    (cd clients/python && "../../$tools/node_modules/.bin/pyright" --pythonpath "../../$venv/bin/python")
 
     "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
     "$tools/cargo/bin/cargo-deny" --manifest-path fuzz/Cargo.toml --locked --config deny.toml \

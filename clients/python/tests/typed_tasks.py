@@ -1,4 +1,6 @@
-"""What a type checker says of recurring tasks: an ignore that mypy does not need is an error."""
+"""What type checkers say of recurring tasks: one ignore too many is an error."""
+
+# pyright: reportUnnecessaryTypeIgnoreComment=true
 
 from __future__ import annotations
 

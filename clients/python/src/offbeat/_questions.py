@@ -306,6 +306,5 @@ class Stream(Generic[IdT]):
 
 def timestamp_or_now(from_time: datetime | None) -> Question[Timestamp]:
     """Take now once, so that all IDs of a call are asked about at one instant."""
-    if from_time is None:
-        from_time = yield NOW, None
-    return to_timestamp("from_time", from_time)
+    instant: datetime = (yield NOW, None) if from_time is None else from_time
+    return to_timestamp("from_time", instant)

@@ -46,7 +46,9 @@ class Zones:
         if isinstance(time_zones, (str, ZoneInfo)):
             allowed = "must be one for each ID: a list of time zones, or a mapping of IDs to them"
             raise refused("time_zones", time_zones, allowed)
-        self._by_id = time_zones if isinstance(time_zones, Mapping) else None
+        self._by_id: Mapping[Any, TimeZone | None] | None = None
+        if isinstance(time_zones, Mapping):
+            self._by_id = time_zones
         in_turn = None if isinstance(time_zones, Mapping) else time_zones
         self._in_turn = InStep("time_zones", in_turn)
         self.end = self._in_turn.end

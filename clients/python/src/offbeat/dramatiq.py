@@ -67,7 +67,8 @@ class OffbeatMiddleware(Middleware):  # type: ignore[misc]
             chosen = name or function.__name__
             self.jobs.declare(chosen, schedule, rows, id_type, options)
             more = actor_options or {}
-            return dramatiq.actor(function, actor_name=chosen, broker=self._broker, **more)
+            actor: Any = dramatiq.actor  # its overloads take no dictionary of options
+            return actor(function, actor_name=chosen, broker=self._broker, **more)
 
         return declare
 

@@ -55,7 +55,7 @@ class LazyRows:
 
     def _find(self) -> RowSource[Any]:
         rows: Any = self._rows
-        example = rows() if callable(rows) and not isinstance(rows, type) else rows
+        example = _example(rows)
         if hasattr(example, "sql_target"):
             return example  # type: ignore[no-any-return]
         if hasattr(example, "_meta") or hasattr(example, "model"):
@@ -63,3 +63,8 @@ class LazyRows:
 
             return QuerySetRows(rows)
         return IdList(rows, self._id_type)
+
+
+def _example(rows: Any) -> Any:
+    """Return rows, or what the function that returns them does."""
+    return rows() if callable(rows) and not isinstance(rows, type) else rows

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
             """Call the function here."""
+            ...
 
         def delay(self, *args: P.args, **kwargs: P.kwargs) -> Any:
             """Send a call to a worker."""

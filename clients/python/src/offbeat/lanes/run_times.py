@@ -68,10 +68,11 @@ def set_run_times(request: pb.PlanLanesRequest, run_times: RunTimes) -> None:
             set_span(request.percentiles, "percentiles", name, getattr(run_times, name))
     elif isinstance(run_times, Mapping):
         request.samples_by_type.SetInParent()
-        for index, name in enumerate(sorted(run_times, key=str)):
+        by_type: Mapping[Any, Iterable[timedelta]] = run_times
+        for index, name in enumerate(sorted(by_type, key=str)):
             path, kind = f"samples_by_type.types[{index}]", request.samples_by_type.types.add()
             set_text(kind, path, "name", name)
-            _add_samples(kind.run_time_micros, f"{path}.run_time_micros", run_times[name])
+            _add_samples(kind.run_time_micros, f"{path}.run_time_micros", by_type[name])
     else:
         request.samples.SetInParent()
         _add_samples(request.samples.run_time_micros, "samples.run_time_micros", run_times)

@@ -51,9 +51,10 @@ class Page:
         if of != self._digest:
             allowed = "must come with the request that it was answered to"
             raise Rejection(CONTRADICTORY, "page_token", "a token", allowed)
-        self._now = seconds * SECOND + nanos
-        if not 0 <= nanos < SECOND or not MIN_MOMENT <= self._now <= MAX_MOMENT:
+        now: int = seconds * SECOND + nanos
+        if not 0 <= nanos < SECOND or not MIN_MOMENT <= now <= MAX_MOMENT:
             raise malformed
+        self._now = now
 
     def now(self, given: int | None, clock: Callable[[], int]) -> int:
         """Return the now of all pages, which the first one has set."""

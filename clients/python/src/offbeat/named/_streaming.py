@@ -144,6 +144,7 @@ class StreamConsumer(Iterator[LeasedJob]):
         """Take one message; begin a stream if there is none."""
         if self._call is None:
             self._run(self._begin())
+        assert self._call is not None
         try:
             message = next(self._call)
         except StopIteration:

@@ -50,7 +50,9 @@ class Jobs:
         """Declare a job."""
         if name in self._declarations:
             raise refused("name", name, "must not be declared twice")
-        source: Any = rows if hasattr(rows, "sql_target") else IdList(rows, id_type)
+        source: Any = rows
+        if not hasattr(rows, "sql_target"):
+            source = IdList(source, id_type)
         declaration = Declaration(name, schedule, source, **options)
         self._declarations[name] = declaration
         return declaration
