@@ -253,15 +253,18 @@ clients() {
     # Side by side: they mostly wait, for cycles to pass.
     beside neighbours . "$venv/bin/pytest" --quiet tests/frameworks/test_neighbours.py
     beside examples . "$venv/bin/pytest" --quiet tests/documents/test_frameworks.py
-    beside beats . "$venv/bin/pytest" --quiet tests/frameworks/test_celery_beats.py tests/frameworks/test_celery_outages.py
     ended examples
     ended neighbours
-    ended beats
-    # The oldest Celery, in short.
-    beside celery53 . "$celery53/bin/pytest" --quiet tests/frameworks/test_celery_messages.py \
-        tests/frameworks/test_celery_lanes.py tests/frameworks/test_celery_checks.py
+    # The oldest Celery, in short; then other beats, and outages of what beats and workers need.
+    local frameworks=tests/frameworks
+    beside celery . bash -c "
+        $celery53/bin/pytest --quiet $frameworks/test_celery_messages.py $frameworks/test_celery_lanes.py \
+            $frameworks/test_celery_checks.py &&
+            $venv/bin/pytest --quiet $frameworks/test_celery_beats.py $frameworks/test_celery_outages.py"
     "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py \
-        --ignore tests/frameworks/django
+        --ignore tests/frameworks/django --ignore tests/frameworks/test_celery_beats.py \
+        --ignore tests/frameworks/test_celery_outages.py
+    ended celery
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
     say "the page of the simulator, in a browser"
