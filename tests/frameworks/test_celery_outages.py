@@ -99,7 +99,6 @@ def test_a_frozen_sidecar_holds_up_only_what_needs_it(bank: Bank, postgresql: Po
             datetime.fromisoformat(line["time"]) - datetime.fromisoformat(line["scheduled"])
             for line in lines
         ]
-        print(sorted(late)[-1], median(late))
         # Half of them: others compete for the processors.
         assert median(late) < timedelta(seconds=2), sorted(late)
 
