@@ -23,6 +23,7 @@ def register() -> None:
     """Register the checks."""
     checks.register(check_settings, "offbeat")
     checks.register(check_declarations, "offbeat")
+    checks.register(check_tasks, "offbeat")
     checks.register(check_indexes, checks.Tags.database)
 
 
@@ -67,6 +68,20 @@ def check_declarations(**_: Any) -> list[checks.CheckMessage]:
         elif refusal is not None and setting("ADDRESS") is None:
             hint = "Set ADDRESS in OFFBEAT, and start a sidecar there."
             found.append(checks.Warning(f"{name}: {refusal}", hint=hint, id="offbeat.W001"))
+    return found
+
+
+def check_tasks(**_: Any) -> list[checks.CheckMessage]:
+    """Check that the tasks of ``django.tasks`` have backends that can run them."""
+    from .jobs import recurrences
+
+    found: list[checks.CheckMessage] = []
+    for name, recurrence in recurrences().items():
+        task = recurrence.task
+        if task is not None and not task.get_backend().supports_defer:
+            message = f"{name}: the backend {task.backend!r} has no run_after: it does not run."
+            hint = "Set a backend in TASKS that has, such as that of django-tasks-db."
+            found.append(checks.Warning(message, hint=hint, id="offbeat.W003"))
     return found
 
 

@@ -23,7 +23,9 @@ class _Selected(Lookup):  # type: ignore[type-arg]
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
         """Return the condition."""
         sql, parameters = self.rhs
-        table = compiler.quote_name_unless_alias(self.lhs.alias).replace("%", "%%")
+        # Django 6.1 quotes aliases too, and warns of the older method.
+        quote = getattr(compiler, "quote_name", None) or compiler.quote_name_unless_alias
+        table = quote(self.lhs.alias).replace("%", "%%")
         for quoted in (f'"{ALIAS}"', f"`{ALIAS}`"):
             sql = sql.replace(quoted, table)
         return sql, [*parameters]

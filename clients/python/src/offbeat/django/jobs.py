@@ -1,4 +1,4 @@
-"""Jobs of Django alone, for sites without a queue: ``manage.py offbeat_run`` runs them."""
+"""What is declared, and ``manage.py offbeat_run`` runs, or hands to the workers of a queue."""
 
 from __future__ import annotations
 
@@ -20,17 +20,24 @@ Job = TypeVar("Job", bound=Callable[[Any], object])
 
 
 @dataclass(frozen=True)
-class _Recurring:
+class Recurrence:
+    """What is declared: of it, the declaration is made when it is used."""
+
     schedule: AnySchedule
     rows: QuerySetRows
     options: dict[str, Any]
-    job: Callable[[Any], object]
+    #: The function that ``offbeat_run`` calls with the ID of a row,
+    job: Callable[[Any], object] | None = None
+    #: or the task of ``django.tasks`` that it enqueues.
+    task: Any = None
 
     def declaration(self, name: str) -> Declaration[Any]:
+        """Return the declaration."""
         return Declaration(name, get_schedule(self.schedule), self.rows, **self.options)
 
 
-_recurring: dict[str, _Recurring] = {}
+#: By the name of the declaration.
+_recurring: dict[str, Recurrence] = {}
 
 
 def recurring(
@@ -51,15 +58,21 @@ def recurring(
         @recurring("bank", kind="balance", rows=Account)
         def sync_balance(account_id): ...
 
-    With Celery, take :func:`offbeat.celery.recurring_task` instead.
+    With Celery, take :func:`offbeat.celery.recurring_task` instead, and with ``django.tasks``
+    :func:`offbeat.django.tasks.recurring`.
     """
 
     def declare(job: Job) -> Job:
         chosen = name or f"{job.__module__}.{job.__qualname__}"
-        _recurring[chosen] = _Recurring(schedule, QuerySetRows(rows, field), options, job)
+        register(chosen, Recurrence(schedule, QuerySetRows(rows, field), options, job))
         return job
 
     return declare
+
+
+def register(name: str, recurrence: Recurrence) -> None:
+    """Remember what is declared under a name."""
+    _recurring[name] = recurrence
 
 
 def _declarations() -> list[Declaration[Any]]:
@@ -69,10 +82,10 @@ def _declarations() -> list[Declaration[Any]]:
 add_source(_declarations)
 
 
-def jobs() -> dict[Declaration[Any], Callable[[Any], object]]:
-    """Return what ``manage.py offbeat_run`` runs."""
+def recurrences() -> dict[str, Recurrence]:
+    """Return what ``manage.py offbeat_run`` runs, by name."""
     discover()
-    return {declared.declaration(name): declared.job for name, declared in _recurring.items()}
+    return dict(_recurring)
 
 
 def declarations() -> dict[str, Declaration[Any]]:

@@ -1,19 +1,20 @@
-"""Runs the jobs of sites without a queue."""
+"""Runs what is declared, or hands it to the workers of ``django.tasks``."""
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import close_old_connections
 
-from offbeat.runner import Runner, ThreadQueue
+from offbeat.runner import Runner, StoredRun, ThreadQueue
 
 from ...conf import get_client, interval
-from ...jobs import jobs
+from ...jobs import recurrences
 from ...store import get_store
 from ._base import OffbeatCommand
 
@@ -21,7 +22,7 @@ from ._base import OffbeatCommand
 class Command(OffbeatCommand):
     """Plans and runs what ``recurring`` declares, until it is stopped."""
 
-    help = "Run the recurring jobs of this site in this process, until it is stopped."
+    help = "Run recurring jobs in this process, and enqueue recurring tasks, until it is stopped."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the number of threads, and for tests an end."""
@@ -30,7 +31,7 @@ class Command(OffbeatCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run."""
-        declared = jobs()
+        declared = {found.declaration(name): found for name, found in recurrences().items()}
         if not declared:
             raise CommandError("no job is declared: see offbeat.django.recurring")
         stop = threading.Event()
@@ -43,10 +44,20 @@ class Command(OffbeatCommand):
         store = get_store()
         queue = ThreadQueue(
             store,
-            {declaration: _own_connection(job) for declaration, job in declared.items()},
+            {
+                declaration: _own_connection(found.job)
+                for declaration, found in declared.items()
+                if found.job is not None
+            },
             thread_count=options["threads"],
         )
-        runner = Runner(declared, store, queue, client=get_client(), interval=interval())
+        tasks = {
+            declaration.name: found.task
+            for declaration, found in declared.items()
+            if found.task is not None
+        }
+        publisher = _Publisher(queue, tasks)
+        runner = Runner(declared, store, publisher, client=get_client(), interval=interval())
         runner.check()
         for declaration in declared:
             self.stdout.write(f"{declaration.name} runs every cycle of its schedule")
@@ -59,6 +70,23 @@ class Command(OffbeatCommand):
             ticks += 1
             stop.wait(min(runner.interval, timedelta(minutes=1)).total_seconds())
         queue.close()
+
+
+class _Publisher:
+    """Hands runs to the threads of this process, and those of tasks to their backends."""
+
+    def __init__(self, queue: ThreadQueue, tasks: dict[str, Any]) -> None:
+        self._queue, self._tasks = queue, tasks
+
+    def publish(self, runs: Sequence[StoredRun]) -> None:
+        """Hand them over."""
+        for run in runs:
+            if run.declaration not in self._tasks:
+                self._queue.publish([run])
+                continue
+            from ...tasks.recurrence import send  # which only Django 6 can import
+
+            send(self._tasks[run.declaration], run)
 
 
 def _own_connection(job: Any) -> Any:
