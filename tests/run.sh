@@ -12,6 +12,8 @@ venv=target/venv
 oldest=target/venv-oldest
 django42=target/venv-django42
 celery53=target/venv-celery53
+django6=target/venv-django6
+debian13=target/debian13
 php_grpc=target/php-grpc
 
 say() { printf '\n== %s\n' "$*"; }
@@ -74,16 +76,20 @@ setup() {
     # Newer releases of kombu refuse the redis that Celery 5.3 asks for.
     make_venv "$celery53" "$wanted" 'celery[redis]==5.3.*' 'kombu==5.3.*' 'Django==4.2.*' pytest \
         'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
+    tests/support/debian13_python.sh "$debian13"
+    python=$debian13/usr/bin/python3.13 make_venv "$django6" "$wanted" 'Django==6.1.*' django-tasks-db==0.13.0 pytest \
+        'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
     make_venv "$oldest" "$wanted" pytest grpcio==1.51.3 protobuf==3.20.2 \
         'googleapis-common-protos<1.60' prometheus_client -e 'clients/python[grpc]'
 }
 
+# With python=PROGRAM before it, for another Python than the machine's.
 make_venv() {
     local folder=$1 wanted=$2
     shift 2
     stamped "$folder" "$wanted" && return
     rm -rf "$folder"
-    python3 -m venv "$folder"
+    "${python:-python3}" -m venv "$folder"
     "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"
     echo "$wanted" >"$folder/.stamp"
 }
@@ -244,11 +250,14 @@ clients() {
     ended django42
     ended runner-stores
     ended runner-faults
-    say "Django on three databases; also 4.2, in short"
+    say "Django on three databases; also 4.2 and 6, in short"
     beside django42-app . "$django42/bin/pytest" --quiet tests/frameworks/django \
         -k "not outage and not two_processes and not 200_000"
+    beside django6-page . "$django6/bin/pytest" --quiet --noconftest tests/documents/test_frameworks.py -k django_tasks
     "$venv/bin/pytest" --quiet tests/frameworks/django
     ended django42-app
+    "$django6/bin/pytest" --quiet tests/frameworks/django -k "not outage and not two_processes and not 200_000"
+    ended django6-page
     say "Django and Celery, whose beats, workers and broker are killed; their neighbours"
     # Side by side: they mostly wait, for cycles to pass.
     beside neighbours . "$venv/bin/pytest" --quiet tests/frameworks/test_neighbours.py

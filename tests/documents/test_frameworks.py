@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import django
 import pytest
 from offbeat.testing import FakeClient
 
@@ -25,6 +26,18 @@ COUNT = (
     "from accounts.models import Account; "
     "print(Account.objects.exclude(balance_time=None).count(),"
     " Account.objects.exclude(transactions_time=None).count())"
+)
+
+STATEMENTS = (
+    "from accounts.models import Account; from accounts.tasks import send_statement; "
+    "[send_statement.enqueue(account.pk) for account in Account.objects.all()]"
+)
+#: How many statements were sent, and whether over most of a cycle.
+SENT = (
+    "from accounts.models import Account; from datetime import timedelta; "
+    "times = sorted(account.statement_time for account in Account.objects.all()"
+    " if account.statement_time); "
+    "print(len(times), times[-1] - times[0] > timedelta(seconds=15))"
 )
 
 
@@ -98,6 +111,27 @@ def test_the_page_on_django(tmp_path: Path) -> None:
         "django", environment, *manage, "offbeat_run_now", name, account
     )
     assert "runs are deleted" in run("django", environment, *manage, "offbeat_prune")
+
+
+@pytest.mark.skipif(django.VERSION < (6,), reason="django.tasks comes with Django 6")
+def test_the_page_on_django_tasks(tmp_path: Path) -> None:
+    example, manage = "django_tasks", [sys.executable, "manage.py"]
+    environment = prepared(example, tmp_path)
+    worker = subprocess.Popen(
+        [*manage, "db_worker", "-v0"],
+        cwd=ROOT / "examples" / example,
+        env={**os.environ, **environment},
+    )
+    try:
+        run(example, environment, *manage, "shell", "-v0", "-c", STATEMENTS)
+        printed = run(example, environment, *manage, "offbeat_run", "--seconds", "40")
+        assert "accounts.tasks.sync_transactions runs" in printed
+        assert synced(example, environment) == [40, 40]
+        sent = run(example, environment, *manage, "shell", "-v0", "-c", SENT)
+        assert sent.split() == ["40", "True"]
+    finally:
+        worker.terminate()
+        worker.wait(timeout=30)
 
 
 def test_the_page_on_celery(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ folder=${1:?usage: debian13_python.sh FOLDER}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 python=$folder/usr/bin/python3.13
-if "$python" -c 'import ctypes, sqlite3, ssl, venv' >"$folder/check.log" 2>&1; then
+if "$python" -c 'import ctypes, ensurepip, sqlite3, ssl, venv' >"$folder/check.log" 2>&1; then
     exit 0
 fi
 
@@ -22,9 +22,13 @@ mkdir -p "$apt/lists/partial" "$apt/archives/partial"
 # The archive is the one that this machine's packages come from.
 # shellcheck disable=SC2016 # the names are apt's, not the shell's
 archive=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' |
-    awk '$1 == "Debian" { print $2; exit }')
+    awk '$1 == "Debian" && !found { found = $2 } END { print found }')
+if [ -z "$archive" ]; then
+    echo "debian13_python.sh: apt knows no archive of Debian: run apt-get update" >&2
+    exit 1
+fi
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb [signed-by=$keyring] ${archive:-http://deb.debian.org/debian} trixie main" >"$apt/sources.list"
+echo "deb [signed-by=$keyring] $archive trixie main" >"$apt/sources.list"
 options=(
     -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
     -o Dir::State::Lists="$apt/lists" -o Dir::State::Status="$apt/status"
@@ -51,4 +55,6 @@ for loader in "$libraries"/ld-linux-*.so.*; do :; done
 exec "$loader" --library-path "$libraries" --argv0 "$name" "$self.real" "$@"
 END
 chmod +x "$python"
+# Where its venvs take pip from.
+sed -i "s|/usr/share/python-wheels|$folder&|" "$folder"/usr/lib/python3.13/_sysconfigdata_*.py
 "$python" -c 'import ctypes, platform, sqlite3, ssl, venv; print("Python", platform.python_version())'
