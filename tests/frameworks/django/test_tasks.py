@@ -55,19 +55,24 @@ def enqueued() -> list[Any]:
 
 
 def run_now(name: str, row_id: Any, delay: timedelta = timedelta(0)) -> Any:
-    """Return what a process of ``offbeat_run`` enqueues for a row that runs now, or soon."""
-    from django.core.management import call_command
+    """Return what is enqueued for a row that runs now, or soon."""
     from offbeat.django import DjangoStore, jobs
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     store_now = DjangoStore.now
     with mock.patch.object(DjangoStore, "now", lambda store: store_now(store) + delay):
         jobs.run_now(name, row_id)
+    tick()
+    (result,) = enqueued()
+    return result
+
+
+def tick() -> None:
+    from django.core.management import call_command
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     call_command("offbeat_run", seconds=0.1, verbosity=0)
     for number, handler in before.items():
         signal.signal(number, handler)
-    (result,) = enqueued()
-    return result
 
 
 def work(result: Any, *context: Any) -> Any:
@@ -93,6 +98,21 @@ def test_a_run_is_enqueued_and_done_once(later: Any, account_id: uuid.UUID, alia
     assert state() == "done"
     assert work(result) is None  # as a worker would that was killed before it said so
     assert later.done == [account_id]
+
+
+def test_the_run_of_a_killed_worker_is_enqueued_again(later: Any, account_id: uuid.UUID) -> None:
+    from offbeat.django import get_store
+
+    result = run_now("later", account_id)
+    message = result.kwargs["offbeat_run"]
+    get_store().claim(message["run_id"], message["publication"], timedelta(0))
+    assert state() == "claimed"
+    tick()
+    first, again = enqueued()
+    assert work(first) is None
+    assert later.done == []
+    work(again)
+    assert (state(), later.done) == ("done", [account_id])
 
 
 def test_a_task_with_a_context_gets_it_first(later: Any, account_id: uuid.UUID) -> None:
@@ -170,7 +190,7 @@ def test_a_task_waits_for_the_next_run_of_its_id(later: Any, row_id: Any) -> Non
     in_context = later.remind_in_context.using(backend="by_slot", priority=3)
     remind.enqueue(row_id, text="pay")
     remind.enqueue(text="pay", account_id=row_id)
-    in_context.enqueue(row_id)
+    in_context.enqueue(account_id=row_id)
     async_to_sync(remind.aenqueue)(row_id)
     assignment = get_client().assign_slot(get_schedule("bank"), row_id, kind="balance")
     given = row_id if isinstance(row_id, (int, str)) else str(row_id)
@@ -180,7 +200,7 @@ def test_a_task_waits_for_the_next_run_of_its_id(later: Any, row_id: Any) -> Non
     assert [(one.args, one.kwargs) for one in results] == [
         ([given], {"text": "pay"}),
         ([], {"account_id": given, "text": "pay"}),
-        ([given], {}),
+        ([], {"account_id": given}),
         ([given], {}),
     ]
     assert results[2].task.priority == 3
