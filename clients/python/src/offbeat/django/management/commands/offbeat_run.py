@@ -80,13 +80,12 @@ class _Publisher:
 
     def publish(self, runs: Sequence[StoredRun]) -> None:
         """Hand them over."""
-        for run in runs:
-            if run.declaration not in self._tasks:
-                self._queue.publish([run])
-                continue
+        of_tasks = [run for run in runs if run.declaration in self._tasks]
+        if of_tasks:
             from ...tasks.recurrence import send  # which only Django 6 can import
 
-            send(self._tasks[run.declaration], run)
+            send(self._tasks, of_tasks)
+        self._queue.publish([run for run in runs if run.declaration not in self._tasks])
 
 
 def _own_connection(job: Any) -> Any:
