@@ -42,10 +42,22 @@ def later(databases: None) -> Iterator[Any]:
 @pytest.fixture
 def account_id(later: Any, alias: str) -> Iterator[uuid.UUID]:
     """Return the ID of the only account; runs are in the database of ``alias``."""
-    account_id = uuid.uuid4()
+    account_id = next(found for found in iter(uuid.uuid4, None) if not runs_soon(found))
     later.Account.objects.bulk_create([later.Account(pk=account_id)])
     yield account_id
     later.Account.objects.all().delete()
+
+
+def runs_soon(row_id: uuid.UUID) -> bool:
+    """Say whether the schedule itself has a run for an account while a test runs."""
+    from offbeat.django import get_client, get_schedule
+
+    soon = datetime.now(timezone.utc) + timedelta(minutes=10)
+    next_runs = [
+        get_client().assign_slot(get_schedule("bank"), row_id, kind=kind).next_run
+        for kind in ("balance", "transactions")
+    ]
+    return min(run.start_time for run in next_runs) < soon
 
 
 def enqueued() -> list[Any]:
