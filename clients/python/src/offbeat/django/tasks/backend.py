@@ -10,9 +10,11 @@ from uuid import UUID
 
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
-from django.tasks import task_backends
-from django.tasks.backends.base import BaseTaskBackend
-from django.tasks.exceptions import InvalidTaskBackend
+
+# Django 6 has these; type checkers here know 5.2.
+from django.tasks import task_backends  # pyright: ignore[reportMissingImports]
+from django.tasks.backends.base import BaseTaskBackend  # pyright: ignore[reportMissingImports]
+from django.tasks.exceptions import InvalidTaskBackend  # pyright: ignore[reportMissingImports]
 
 from ...errors import OffbeatError
 from ...runner import Declaration, IdList
@@ -92,7 +94,7 @@ class OffbeatBackend(BaseTaskBackend):
         try:
             schedule, client = conf.get_schedule(self.options["schedule"]), conf.get_client()
             if client.local_refusal(schedule) is None:
-                declaration = Declaration("task", schedule, IdList((), int), kind=self._kind)
+                declaration = Declaration("task", schedule, IdList([0]), kind=self._kind)
                 check_declaration(declaration, client, timedelta(0))
         except (ImproperlyConfigured, OffbeatError) as error:
             return [checks.Error(f"TASKS[{self.alias!r}]: {error}", id="offbeat.E006")]

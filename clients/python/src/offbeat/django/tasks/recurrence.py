@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from typing import Any, Callable, TypeVar
 
 from django.db import transaction
-from django.tasks import Task
+from django.tasks import Task  # pyright: ignore[reportMissingImports]
 
 from ...runner import PutBack, RunMessage, StoredRun, Worker
 from ...schedule import AnySchedule
