@@ -34,9 +34,12 @@ def pytest_report_header() -> str:
 
 
 def free_port() -> int:
-    """Return a port below those that the system gives to connections: none takes it meanwhile."""
+    """Return a port below those that the system gives to connections: none takes it meanwhile.
+
+    Not by the seed that a test may have set: the suites that run beside this one have set it, too.
+    """
     while True:
-        port = random.randrange(10_000, 32_000)
+        port = random.SystemRandom().randrange(10_000, 32_000)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
 
