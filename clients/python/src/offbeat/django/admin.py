@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin, messages
+from django.utils.timezone import localtime
 
 from .jobs import declarations, run_now
 from .models import OffbeatProgress, OffbeatRun
 from .store import get_store
+
+
+def _to_second(time: datetime) -> str:
+    """Return a time of the site; Django's formats leave out the seconds, which matter here."""
+    return f"{localtime(time):%Y-%m-%d %H:%M:%S}"
 
 
 class _ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -28,14 +35,23 @@ class OffbeatProgressAdmin(_ReadOnly):
 
     list_display = (
         "declaration",
-        "schedule",
-        "watermark_time",
-        "paused",
+        "state",
+        "planned_until",
         "planned_count",
         "late_count",
         "dropped_count",
     )
     actions = ("pause", "resume")
+
+    @admin.display(ordering="paused")
+    def state(self, row: OffbeatProgress) -> str:
+        """Return whether it is paused; Django would show a red cross where all is well."""
+        return "paused" if row.paused else "active"
+
+    @admin.display(ordering="watermark_time")
+    def planned_until(self, row: OffbeatProgress) -> str:
+        """Return the watermark."""
+        return _to_second(row.watermark_time)
 
     @admin.action(description="Pause the selected declarations", permissions=["pause"])
     def pause(self, request: Any, queryset: Any) -> None:
@@ -58,12 +74,17 @@ class OffbeatProgressAdmin(_ReadOnly):
 class OffbeatRunAdmin(_ReadOnly):
     """Runs, by state and start."""
 
-    list_display = ("declaration", "row_id", "kind", "scheduled_time", "start_time", "state")
+    list_display = ("start", "state", "declaration", "kind", "row_id")
     list_filter = ("state", "declaration", "kind")
     search_fields = ("row_id", "run_id")
     ordering = ("-start_time",)
     show_full_result_count = False
     actions = ("run_again",)
+
+    @admin.display(ordering="start_time")
+    def start(self, run: OffbeatRun) -> str:
+        """Return when it starts or has started."""
+        return _to_second(run.start_time)
 
     @admin.action(description="Run the selected rows now", permissions=["run"])
     def run_again(self, request: Any, queryset: Any) -> None:
