@@ -155,7 +155,7 @@ def test_every_run_is_accounted_for_after_an_outage(policy, sidecar):
 
 
 class WithoutNine(IdList):
-    """Rows of whom 9 is gone when its job runs."""
+    """Rows, of which 9 is gone when its job runs."""
 
     def contains(self, row_id):
         return row_id != 9 and super().contains(row_id)

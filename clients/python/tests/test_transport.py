@@ -163,6 +163,15 @@ def test_a_kept_connection_that_was_closed_is_no_failure(is_late, goodbye):
         assert server.connections == 2
 
 
+def ask_together(client, count):
+    """Ask by so many threads, each with a connection of its own."""
+    threads = [threading.Thread(target=client.server_info) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 @pytest.mark.usefixtures("once")
 def test_a_restart_closes_all_that_were_kept():
     barrier = threading.Barrier(8)
@@ -174,11 +183,7 @@ def test_a_restart_closes_all_that_were_kept():
         request(connection)
 
     with ScriptedServer(*[closing] * 8, serving) as server, Client(server.address) as client:
-        threads = [threading.Thread(target=client.server_info) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        ask_together(client, 8)
         for _ in range(8):
             assert client.server_info().version == "whole"
 
@@ -186,7 +191,7 @@ def test_a_restart_closes_all_that_were_kept():
 def test_what_came_after_an_answer_is_no_answer():
     def talkative(connection):
         request(connection)
-        connection.sendall(WHOLE + http(message("of nobody's question")))
+        connection.sendall(WHOLE + http(message("of no question")))
         request(connection)
 
     with ScriptedServer(talkative, serving) as server, Client(server.address) as client:
@@ -230,11 +235,7 @@ def test_connections_are_neither_old_nor_many(monkeypatch):
         serving(connection)
 
     with ScriptedServer(*[together] * 6, serving) as server, Client(server.address) as client:
-        threads = [threading.Thread(target=client.server_info) for _ in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        ask_together(client, 6)
         kept = client._channel._calls._pool
         assert (len(kept._idle), len(kept._open)) == (3, 3)
         client.server_info()

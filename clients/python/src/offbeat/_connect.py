@@ -75,7 +75,7 @@ class Transport(Unpicklable):
         answer = self._call(method.path, body, credentials, deadline)
         try:
             return method.from_bytes(answer)
-        except Exception as error:  # whatever bytes that are no message bring about
+        except Exception as error:  # what decoding bytes that are no message raises
             raise self._error("INTERNAL", f"the answer is no message: {error}") from error
 
     def close(self) -> None:

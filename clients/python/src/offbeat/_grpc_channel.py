@@ -43,7 +43,7 @@ _RETRIES = {
                 "retryableStatusCodes": ["UNAVAILABLE"],
             },
         },
-        # A stream is opened anew by the consumer, who knows what it has.
+        # A stream is opened again by the consumer, who knows what it has.
         {"name": [{"service": "offbeat.v1.NamedSpreadService", "method": "StreamJobs"}]},
     ]
 }

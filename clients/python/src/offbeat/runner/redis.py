@@ -6,7 +6,7 @@ What is promised of runs is what Redis keeps of them:
 - ``appendfsync everysec``, or a failover to a replica: the last second or so is lost as a whole.
   Runs that ended in it may be done again, and late runs and pauses of it are forgotten.
 - Snapshots alone: the same since the last one, which may be minutes. Runs are done again.
-- No persistence: after a restart declarations begin anew. Missed runs are not made up for, and a
+- No persistence: after a restart declarations begin again. Missed runs are not made up for, and a
   gap to runs before it is not kept.
 
 A store in SQL next to the rows loses nothing, and :meth:`RunStore.add` is part of the transaction
@@ -38,7 +38,7 @@ from .records import (
 if TYPE_CHECKING:
     from redis import Redis
 
-#: Runs of one script, but for a page of a plan: Redis answers nobody else meanwhile.
+#: Runs of one script (a page of a plan has more): Redis answers nobody else meanwhile.
 _BATCH = 500
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

@@ -27,7 +27,7 @@ _OPTIONS = {"wraps", "schedule", "kind"}
 class OffbeatBackend(BaseTaskBackend):
     """Hands tasks to another backend, with the next run of their ID as ``run_after``.
 
-    The ID is the first argument of a task, but for its context: a UUID, which is handed on as text,
+    The ID is the first argument of a task, behind its context: a UUID, which is handed on as text,
     an integer or text. A task without one, or with a ``run_after`` of its own, is handed on as it
     is. ``OPTIONS`` are:
 
