@@ -26,6 +26,9 @@ pub fn leases(data: &[u8]) {
 
 /// The same, with producers, groups in parts, and restarts.
 pub fn named(data: &[u8]) {
-    let world = named_ledger::World::new(Box::new(chooser(data)), named_ledger::Habit::Careful);
-    world.run().unwrap_or_else(|broken| panic!("{broken}"));
+    for store in [named_ledger::Store::Memory, named_ledger::Store::Kept] {
+        let choices = Box::new(chooser(data));
+        let world = named_ledger::World::new(choices, named_ledger::Habit::Careful, store);
+        world.run().unwrap_or_else(|broken| panic!("{broken}"));
+    }
 }

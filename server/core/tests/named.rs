@@ -11,7 +11,7 @@ mod ledger;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use ledger::{Chooser, Habit, LEASE, World, commit, jobs, sha256, spec, whole};
+use ledger::{Chooser, Habit, LEASE, Store, World, commit, jobs, sha256, spec, whole};
 use offbeat_core::rejection::Reason;
 use offbeat_core::spread::lease::{SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{
@@ -32,8 +32,10 @@ fn histories() -> u64 {
 #[test]
 fn every_promise_is_kept_in_every_history() {
     for seed in 0..histories() {
-        if let Err(broken) = World::new(chooser(seed), Habit::Careful).run() {
-            panic!("seed {seed}: {broken}");
+        for store in [Store::Memory, Store::Kept] {
+            if let Err(broken) = World::new(chooser(seed), Habit::Careful, store).run() {
+                panic!("seed {seed}, {store:?}: {broken}");
+            }
         }
     }
 }
@@ -45,7 +47,8 @@ fn careless_producers_are_noticed() {
         (Habit::ForgetsSettled, "known to be settled"),
         (Habit::ForgetsGroups, "is Unknown"),
     ] {
-        let mut broken = (0..2_000).filter_map(|seed| World::new(chooser(seed), habit).run().err());
+        let broken = |seed| World::new(chooser(seed), habit, Store::Memory).run().err();
+        let mut broken = (0..2_000).filter_map(broken);
         assert!(broken.any(|broken| broken.contains(noticed)), "{habit:?} was not noticed");
     }
 }

@@ -8,8 +8,8 @@ use offbeat_core::rejection::Reason;
 use offbeat_core::spread::SpreadSpec;
 use offbeat_core::spread::lease::{LeaseId, SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{
-    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadLimits,
-    SpreadState,
+    BytesLeft, Commit, GroupPart, GroupState, LimitChanges, NamedSpread, NamedSpreadSpec, Receipt,
+    SpreadLimits, SpreadState,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -62,12 +62,24 @@ pub(crate) enum Habit {
     ForgetsGroups,
 }
 
+/// What becomes of the spread in a restart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Store {
+    /// It is lost.
+    Memory,
+    /// A store keeps it, and may have lost its last moments. Every now and then the spread comes
+    /// from the store, as in another process.
+    Kept,
+}
+
 #[derive(Debug, Default)]
 struct JobLedger {
     /// Until when a consumer may believe that it has it.
     held_until: Option<u64>,
     /// Whether the producer knew that it is settled when it submitted last.
     known_settled: bool,
+    /// Whether the producer ever told that it is settled.
+    was_told: bool,
     ended: u32,
 }
 
@@ -77,6 +89,9 @@ pub(crate) type Chooser = Box<dyn FnMut(usize) -> usize>;
 pub(crate) struct World {
     below: Chooser,
     habit: Habit,
+    store: Store,
+    /// The spread as the store had it a while ago.
+    earlier: Vec<u8>,
     time: u64,
     start: u64,
     epoch: u64,
@@ -96,7 +111,7 @@ fn ensure(holds: bool, promise: impl FnOnce() -> String) -> Checked {
 }
 
 impl World {
-    pub(crate) fn new(mut below: Chooser, habit: Habit) -> Self {
+    pub(crate) fn new(mut below: Chooser, habit: Habit, store: Store) -> Self {
         let feeders = 1 + i64::try_from(below(4)).unwrap();
         let order = match below(2) {
             0 => SpreadSpec::round_robin(feeders),
@@ -120,6 +135,8 @@ impl World {
         Self {
             below,
             habit,
+            store,
+            earlier: postcard::to_stdvec(&machine).unwrap(),
             time,
             start,
             epoch,
@@ -205,11 +222,16 @@ impl World {
                 let ranges = owned.known_settled.iter().map(|(a, b)| ((*a).into(), (*b).into()));
                 part.commit.as_mut().unwrap().settled_ranges = ranges.collect();
             }
+            let is_lost = self.machine.group(id).state == GroupState::Unknown;
             let submitted = self.machine.submit(self.now(), &[part], BytesLeft::ALL);
             ensure(submitted.is_ok(), || format!("{id} again: {submitted:?}"))?;
+            if self.store == Store::Kept && !is_lost {
+                continue; // a store that has the group does not read what else is said of it
+            }
             for (start, end) in &owned.known_settled {
                 for index in *start..*end {
-                    self.ledger.get_mut(&(id.clone(), index)).unwrap().known_settled = true;
+                    let known = self.ledger.get_mut(&(id.clone(), index)).unwrap();
+                    (known.known_settled, known.was_told) = (true, true);
                 }
             }
         }
@@ -273,7 +295,42 @@ impl World {
         Ok(())
     }
 
+    /// The spread goes through the store, or time passes unnoticed; nobody may see either.
+    fn keep(&mut self) {
+        if self.below(3) == 0 {
+            let past = self.below(1_500) as u64;
+            self.machine.advance(self.now().saturating_sub(past));
+        }
+        if self.below(3) == 0 {
+            let bytes = postcard::to_stdvec(&self.machine).unwrap();
+            self.machine = postcard::from_bytes(&bytes).unwrap();
+            if self.below(4) == 0 {
+                self.earlier = bytes;
+            }
+        }
+    }
+
+    fn restart_store(&mut self) -> Checked {
+        self.epoch += 1;
+        self.start = self.time;
+        if self.below(2) == 0 {
+            self.earlier = postcard::to_stdvec(&self.machine).unwrap();
+        }
+        let machine: NamedSpread = postcard::from_bytes(&self.earlier).unwrap();
+        self.machine = machine.restart(self.epoch).map_err(|e| e.to_string())?;
+        // What it had forgotten comes again beside what it has.
+        let more = LimitChanges { max_job_count: Some(1_000), ..LimitChanges::default() };
+        self.machine.update(&more).map_err(|e| e.to_string())?;
+        self.earlier = postcard::to_stdvec(&self.machine).unwrap();
+        // What was lost of a group that the store still has is not told to it again.
+        self.ledger.values_mut().for_each(|known| known.known_settled = false);
+        self.submit_again()
+    }
+
     fn restart(&mut self) -> Checked {
+        if self.store == Store::Kept {
+            return self.restart_store();
+        }
         self.epoch += 1;
         self.start = self.time;
         self.spec.limits.max_job_count = 1_000; // what was settled unnoticed comes again
@@ -283,6 +340,9 @@ impl World {
 
     pub(crate) fn run(mut self) -> Checked {
         for _ in 0..80 {
+            if self.store == Store::Kept {
+                self.keep();
+            }
             match self.below(12) {
                 0..3 => self.submit_new()?,
                 3..6 => {
@@ -342,7 +402,7 @@ impl World {
             let in_letters =
                 letters.iter().any(|letter| *letter.group_id == **id && letter.job_index == *index);
             // Jobs that expired for the last time before a restart became dead letters unseen.
-            let seen = known.ended > 0 || in_letters || known.known_settled;
+            let seen = known.ended > 0 || in_letters || known.was_told;
             ensure(seen || self.owned[id].settled, || format!("{id}/{index} was lost"))?;
         }
         let numbers: Vec<u64> = letters.iter().map(|letter| letter.number).collect();

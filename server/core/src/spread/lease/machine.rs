@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use super::spec::Checked;
 use super::{Cause, Lease, LeaseId, LeaseSpec, Outcome, Sequence, SettleAction, SettleOutcome};
 use crate::limits::REMEMBERED_LEASES;
@@ -9,7 +11,8 @@ use crate::rejection::Rejection;
 
 /// The jobs that have been leased and are not settled. `J` is whatever names a job, `C`
 /// whatever names a consumer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(bound(deserialize = "J: Deserialize<'de>, C: Deserialize<'de> + Ord"))]
 pub struct Leases<J, C> {
     epoch: u64,
     spec: Checked,
@@ -24,7 +27,7 @@ pub struct Leases<J, C> {
     remembered: Remembered,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Held<J, C> {
     job: J,
     attempt: u32,
@@ -267,7 +270,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
 }
 
 /// How the last leases ended, so that a consumer who did not hear the answer may ask again.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Remembered {
     ends: BTreeMap<Sequence, (u32, SettleOutcome)>,
     oldest_first: VecDeque<Sequence>,

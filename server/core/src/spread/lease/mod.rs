@@ -7,6 +7,8 @@
 //!
 //! Times are milliseconds of a clock that never goes back.
 
+use serde::{Deserialize, Serialize};
+
 mod machine;
 mod spec;
 
@@ -18,7 +20,7 @@ pub type Sequence = u64;
 
 /// Names one lease of one job. A fencing token: of two leases of a job, the later one has the
 /// larger attempt, and only the latest can settle it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LeaseId {
     /// The life of the machine that gave it; another one after a restart.
     pub epoch: u64,
@@ -40,7 +42,7 @@ pub struct Lease<J> {
 }
 
 /// What a consumer wants done with a leased job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SettleAction {
     /// Done. Saying it again is answered as before.
     Ack,
@@ -62,7 +64,7 @@ pub enum SettleAction {
 }
 
 /// What became of a settlement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SettleOutcome {
     /// The job is done, or was acknowledged by the same lease before.
     Acked,
@@ -96,7 +98,7 @@ pub enum Outcome<J> {
 }
 
 /// Why a job became a dead letter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// Its last attempt failed, or the lease of its last attempt ended.
     AttemptsExhausted,

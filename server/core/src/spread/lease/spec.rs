@@ -1,5 +1,7 @@
 //! How jobs are leased.
 
+use serde::{Deserialize, Serialize};
+
 use crate::limits::{
     CONSUMER_LEASES, DEFAULT_CONSUMER_LEASES, DEFAULT_LEASE_MILLIS, DEFAULT_MAX_ATTEMPT_COUNT,
     LEASE_MILLIS, MAX_ATTEMPT_COUNT, OUTSTANDING_LEASES,
@@ -32,7 +34,7 @@ impl Default for LeaseSpec {
 }
 
 /// The same, in range.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Checked {
     pub(super) lease: u64,
     pub(super) max_attempt_count: u32,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use crate::spread::lease::LeaseId;
 
@@ -37,7 +38,7 @@ pub struct GroupStatus {
 }
 
 /// Whether a spread takes groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SpreadState {
     /// It takes groups and deals their jobs.
     Open,

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::room::JOB_OVERHEAD;
 use crate::limits::PULLED_BYTES;
 use crate::spread::lease::Cause;
 
 /// A job that is not tried again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadLetter {
     /// Names it, from 0 in the order of giving up.
     pub number: u64,
@@ -27,13 +28,13 @@ pub struct DeadLetter {
 }
 
 /// Those that were not deleted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct DeadLetters {
     letters: BTreeMap<u64, Kept>,
     next_number: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     letter: DeadLetter,
     /// Whether its group is settled, so that it counts for itself.

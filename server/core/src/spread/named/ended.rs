@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::group::Digest;
 use crate::limits::REMEMBERED_GROUPS;
 
@@ -10,7 +12,7 @@ use crate::limits::REMEMBERED_GROUPS;
 const MEMORY: u64 = 160;
 
 /// Settled groups, up to [`REMEMBERED_GROUPS`]; the oldest are forgotten first.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct EndedGroups {
     ends: BTreeMap<Arc<str>, End>,
     oldest_first: VecDeque<Arc<str>>,
@@ -19,7 +21,7 @@ pub(super) struct EndedGroups {
     bytes: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct End {
     pub(super) sha256: Digest,
     pub(super) job_count: u32,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::answers::{GroupState, GroupStatus};
 use crate::limits::SETTLED_RANGES;
@@ -14,7 +15,7 @@ pub type Digest = [u8; 32];
 pub(super) type Range = (u32, u32);
 
 /// Jobs, end to end.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Content {
     bytes: Bytes,
     /// Where each job ends.
@@ -43,7 +44,7 @@ impl Content {
 }
 
 /// A group that is committed and not settled.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Group {
     pub(super) id: Arc<str>,
     /// Index, as its producer counts, of the first job of `content`.
@@ -70,13 +71,13 @@ impl Group {
             job_count: self.content.job_count().into(),
             settled_count: self.settled.count.into(),
             dead_letter_count: self.dead_letter_count,
-            settled_ranges: self.settled.ranges(),
+            settled_ranges: self.settled.ranges().take(SETTLED_RANGES.max_size()).collect(),
         }
     }
 }
 
 /// A set of the numbers below a length.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Marks {
     words: Vec<u64>,
     length: u32,
@@ -104,19 +105,14 @@ impl Marks {
         word.is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// The first ranges of marked numbers.
-    pub(super) fn ranges(&self) -> Vec<Range> {
-        let mut ranges = Vec::new();
+    /// The ranges of marked numbers, in order.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = Range> {
         let mut from = 0;
-        while ranges.len() < SETTLED_RANGES.max_size() {
+        core::iter::from_fn(move || {
             let start = self.first(from, true);
-            if start >= self.length {
-                break;
-            }
             from = self.first(start, false);
-            ranges.push((start, from));
-        }
-        ranges
+            (start < self.length).then_some((start, from))
+        })
     }
 
     /// The first number from `from` on that is marked, or that is not; the length, if none.
@@ -146,7 +142,7 @@ mod tests {
                 let marked: Vec<u32> = (0..length).filter(|n| n / step % 2 == 1).collect();
                 marked.iter().for_each(|n| marks.mark(*n));
                 marked.iter().for_each(|n| marks.mark(*n));
-                let ranges = marks.ranges();
+                let ranges: Vec<Range> = marks.ranges().collect();
                 assert_eq!(marks.count as usize, marked.len());
                 let read: Vec<u32> = ranges.iter().flat_map(|(a, b)| *a..*b).collect();
                 assert_eq!(read, marked, "{length} {step}");

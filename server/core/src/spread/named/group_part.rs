@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::group::{Digest, Range};
@@ -11,7 +12,7 @@ use crate::limits::{GROUP_ID, JOB_BYTES};
 use crate::rejection::{Reason, Rejection};
 
 /// A group, or a part of one, as a producer sends it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GroupPart {
     /// The group, as its producer calls it: 1 to 256 bytes.
     pub group_id: String,
@@ -33,7 +34,7 @@ impl GroupPart {
 }
 
 /// What a group must be to be complete.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Commit {
     /// How many jobs it has: 1 or more.
     pub job_count: i64,
@@ -47,7 +48,7 @@ pub struct Commit {
 }
 
 /// Where a group was received, and how long its jobs were leased at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The life of the spread.
     pub epoch: u64,

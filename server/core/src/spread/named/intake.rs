@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::group::{Content, Digest, Range};
@@ -23,7 +24,7 @@ pub(super) struct Complete {
 }
 
 /// Groups whose commit has not come.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Intake {
     partial: BTreeMap<Arc<str>, Partial>,
     /// In the order in which they began.
@@ -116,6 +117,12 @@ impl Intake {
             *dropped += 1;
             false
         });
+    }
+
+    /// Time begins at 0 again.
+    pub(super) fn restart(&mut self) {
+        self.partial.values_mut().for_each(|partial| partial.last_part = 0);
+        self.next_drop = 0;
     }
 
     /// The one that began first: it may go beyond the limits, so that one is always

@@ -18,12 +18,15 @@ mod intake;
 mod partial_group;
 mod queue;
 mod redrive;
+mod restart;
 mod room;
 mod spec;
 mod submission;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 pub use self::answers::{Counts, EmptyReason, GroupState, GroupStatus, LeasedJob, SpreadState};
 pub use self::dead_letters::DeadLetter;
@@ -44,7 +47,7 @@ use crate::spread::lease::{LeaseId, Leases, Outcome, SettleAction, SettleOutcome
 use crate::spread::{Certificate, Spread, SpreadSpec};
 
 /// A spread with a name: what it holds, and who has what of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct NamedSpread {
     epoch: u64,
     spec: NamedSpreadSpec,
@@ -65,6 +68,7 @@ pub struct NamedSpread {
     settled_jobs: u64,
     ended: EndedGroups,
     /// Empty between calls; kept for its room.
+    #[serde(skip)]
     outcomes: Vec<Outcome<Job>>,
 }
 

@@ -1,17 +1,44 @@
 //! What has come of a group whose commit has not.
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::room::{Room, cost};
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Stored")]
 pub(super) struct Partial {
     pub(super) bytes: Vec<u8>,
     pub(super) ends: Vec<u32>,
+    /// Of what has come; made again from that.
+    #[serde(skip)]
     pub(super) hash: Sha256,
     pub(super) last_part: u64,
     pub(super) age: u64,
+}
+
+/// The same without its hash.
+#[derive(Deserialize)]
+struct Stored {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+    last_part: u64,
+    age: u64,
+}
+
+impl From<Stored> for Partial {
+    fn from(Stored { bytes, ends, last_part, age }: Stored) -> Self {
+        let mut hash = Sha256::new();
+        let mut start = 0;
+        for end in ends.iter().map(|end| *end as usize) {
+            let job = bytes.get(start..end).unwrap_or_default();
+            hash.update((job.len() as u64).to_be_bytes());
+            hash.update(job);
+            start = end;
+        }
+        Self { bytes, ends, hash, last_part, age }
+    }
 }
 
 impl Partial {

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use super::group::Range;
 use crate::spread::{Pull, Source, Spread, Turn};
 
 /// A group that is open, or will be.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
     pub(super) number: u64,
     pub(super) job_count: u32,
@@ -23,14 +25,14 @@ impl Waiting {
 }
 
 /// Names a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Job {
     pub(super) group: u64,
     pub(super) index: u32,
 }
 
 /// The groups that the spread has not taken.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Queue {
     ready: VecDeque<Waiting>,
     /// With the time when each may be dealt.
@@ -57,7 +59,8 @@ impl Queue {
         }
     }
 
-    /// Lets those be dealt whose time has come, in the order in which they were added.
+    /// Lets those be dealt whose time has come: in the order of their times, however seldom it is
+    /// called, and of one time in the order in which they were added.
     pub(super) fn advance(&mut self, now: u64) {
         if self.times.first().is_none_or(|time| *time > now) {
             return;
@@ -66,7 +69,8 @@ impl Queue {
         let all = core::mem::take(&mut self.quarantined);
         let (over, still) = all.into_iter().partition(|(time, _)| *time <= now);
         self.quarantined = still;
-        let over: Vec<(u64, Waiting)> = over;
+        let mut over: Vec<(u64, Waiting)> = over;
+        over.sort_by_key(|(time, _)| *time);
         for (_, group) in over {
             self.quarantined_jobs -= u64::from(group.left());
             self.ready.push_back(group);

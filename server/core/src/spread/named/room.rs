@@ -1,10 +1,12 @@
 //! The room that a named spread has, what groups and leases take of it, and the refusal when it is full.
 
+use serde::{Deserialize, Serialize};
+
 use crate::limits::Limit;
 use crate::rejection::{Reason, Rejection};
 
 /// How much is held, or may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Room {
     pub(super) groups: u64,
     pub(super) jobs: u64,
@@ -27,7 +29,7 @@ impl Room {
 }
 
 /// What other spreads leave to one, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BytesLeft {
     /// For now.
     pub now: u64,

@@ -1,5 +1,7 @@
 //! How a named spread works.
 
+use serde::{Deserialize, Serialize};
+
 use super::room::Room;
 use crate::limits::{
     DEFAULT_CONSUMER_LEASES, DEFAULT_LEASE_MILLIS, DEFAULT_MAX_ATTEMPT_COUNT, DEFAULT_SPREAD_BYTES,
@@ -11,7 +13,7 @@ use crate::spread::lease::LeaseSpec;
 use crate::spread::{OnShortage, SpreadSpec};
 
 /// How a named spread works, not yet checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedSpreadSpec {
     /// The order. Its turns do not pass by themselves, so `WAIT` is refused.
     pub order: SpreadSpec,
@@ -22,7 +24,7 @@ pub struct NamedSpreadSpec {
 }
 
 /// How much a named spread may hold, not yet checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpreadLimits {
     /// Leases of a job before it becomes a dead letter: 1 to 1,000.
     pub max_attempt_count: i64,
@@ -50,7 +52,7 @@ impl Default for SpreadLimits {
 }
 
 /// The limits to change; `None` stays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LimitChanges {
     /// See [`SpreadLimits`], as for the other fields.
     pub max_attempt_count: Option<i64>,

@@ -7,7 +7,7 @@ use super::NamedSpread;
 use super::answers::{GroupStatus, SpreadState};
 use super::group::{Digest, Group, Marks};
 use super::group_part::{GroupPart, Receipt, check_id, content_digest, differs, wrong_hash};
-use super::intake::Complete;
+use super::intake::{Call, Complete};
 use super::queue::Waiting;
 use super::room::{BytesLeft, Room, cost};
 use crate::rejection::{Reason, Rejection};
@@ -25,6 +25,32 @@ impl NamedSpread {
         parts: &[GroupPart],
         elsewhere: BytesLeft,
     ) -> Result<Vec<GroupStatus>, Rejection> {
+        for complete in self.take_all(now, parts, elsewhere)?.keep() {
+            self.add(complete, now);
+        }
+        Ok(self.groups(parts.iter().map(|part| &*part.group_id)))
+    }
+
+    /// Whether [`submit`](Self::submit) would take these groups. Takes none.
+    ///
+    /// # Errors
+    /// Those of [`submit`](Self::submit).
+    pub fn check_submission(
+        &mut self,
+        now: u64,
+        parts: &[GroupPart],
+        elsewhere: BytesLeft,
+    ) -> Result<(), Rejection> {
+        self.take_all(now, parts, elsewhere).map(Call::undo)
+    }
+
+    /// Takes all parts, to be kept or undone.
+    fn take_all(
+        &mut self,
+        now: u64,
+        parts: &[GroupPart],
+        elsewhere: BytesLeft,
+    ) -> Result<Call<'_>, Rejection> {
         self.advance(now);
         if self.state != SpreadState::Open {
             let allowed = "must be open: it takes no groups any more";
@@ -65,10 +91,7 @@ impl NamedSpread {
             call.undo();
             return Err(rejection);
         }
-        for complete in call.keep() {
-            self.add(complete, now);
-        }
-        Ok(self.groups(parts.iter().map(|part| &*part.group_id)))
+        Ok(call)
     }
 
     fn add(&mut self, complete: Complete, now: u64) {

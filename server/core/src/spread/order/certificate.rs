@@ -4,6 +4,8 @@ use core::cmp::Reverse;
 
 use std::collections::BinaryHeap;
 
+use serde::{Deserialize, Serialize};
+
 use super::Open;
 
 /// What a spread has reached. Distances and spans are in turns.
@@ -28,7 +30,7 @@ pub struct Certificate {
 }
 
 /// Counts while a spread runs, in memory that does not grow with it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Tally {
     feeder_count: u64,
     min_gap_turns: u64,

@@ -4,6 +4,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use core::cmp::{Ordering, Reverse};
 
+use serde::{Deserialize, Serialize};
+
 use super::certificate::Tally;
 use super::{OnShortage, Open, Pull, Source, Turn};
 
@@ -12,7 +14,7 @@ use super::{OnShortage, Open, Pull, Source, Turn};
 ///
 /// With all groups known it reaches every gap up to ⌊(N−c)/(M−1)⌋, which is the largest that
 /// any order can have (N jobs, c groups of the largest size M).
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Cooldown<G> {
     feeder_count: u64,
     max_open_group_count: usize,
@@ -27,14 +29,14 @@ pub(super) struct Cooldown<G> {
     no_more_groups: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Sized<G> {
     open: Open<G>,
     remaining: u64,
 }
 
 /// Ordered for a max-heap: by jobs remaining, then by arrival, earlier first.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Rested<G>(Sized<G>);
 
 impl<G> Rested<G> {

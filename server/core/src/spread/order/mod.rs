@@ -12,6 +12,8 @@ pub use groups::Groups;
 pub use resume::{OrderDigest, Place};
 pub use spec::{OnShortage, Policy, SpreadSpec};
 
+use serde::{Deserialize, Serialize};
+
 use crate::rejection::Rejection;
 use certificate::Tally;
 use cooldown::Cooldown;
@@ -84,7 +86,7 @@ pub enum Turn<J> {
 }
 
 /// A group that is open, and what the certificate must know of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Open<G> {
     group: G,
     number: u64,
@@ -119,13 +121,13 @@ impl<G> Open<G> {
 }
 
 /// A spread under way. `G` is what its source calls a group.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Spread<G> {
     machine: Machine<G>,
     tally: Tally,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 enum Machine<G> {
     RoundRobin(RoundRobin<G>),
     Cooldown(Cooldown<G>),

@@ -1,12 +1,14 @@
 //! Feeders in turn: no sizes needed, gaps of exactly F until the first feeder stops.
 
+use serde::{Deserialize, Serialize};
+
 use super::certificate::Tally;
 use super::{Open, Pull, Source, Turn};
 
 /// The order of the source document: a feeder that runs dry takes the next group in the
 /// same turn; when no group is left it stops, and is skipped from then on. Where groups may
 /// still come later, it is another that begins with the next one, at the end of the round.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RoundRobin<G> {
     feeder_count: usize,
     /// Those that have begun, in order; `None` has stopped.

@@ -1,10 +1,12 @@
 //! What a spread is asked to be.
 
+use serde::{Deserialize, Serialize};
+
 use crate::limits::{DEFAULT_MAX_OPEN_GROUP_COUNT, FEEDER_COUNT, MAX_OPEN_GROUP_COUNT};
 use crate::rejection::{Reason, Rejection};
 
 /// In which order groups are dealt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Policy {
     /// F feeders in turn; sizes need not be known.
     #[default]
@@ -14,7 +16,7 @@ pub enum Policy {
 }
 
 /// What `COOLDOWN` does when every open group must still rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum OnShortage {
     /// Deals the one that has rested longest, and counts a close pair.
     #[default]
@@ -24,7 +26,7 @@ pub enum OnShortage {
 }
 
 /// A spread as a caller describes it, not yet checked. `None` means the default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpreadSpec {
     /// In which order. Default: `ROUND_ROBIN`.
     pub policy: Policy,
