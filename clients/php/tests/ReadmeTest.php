@@ -20,7 +20,7 @@ final class ReadmeTest extends OffbeatTestCase
             preg_replace(self::IMPORT, '', $blocks),
             count: $examples,
         );
-        self::assertSame(92, $examples);
+        self::assertSame(96, $examples);
         $file = tempnam(sys_get_temp_dir(), 'offbeat-');
         $imports = implode("\n", array_map(trim(...), array_unique(array_map(trim(...), $imports[0]))));
         file_put_contents($file, "<?php\n\ndeclare(strict_types=1);\n\n$imports\n\n$code");

@@ -125,6 +125,12 @@ def test_a_pump_ends_with_its_spread(client):
     spread.discard()
 
 
+def test_a_token_is_the_text_that_all_clients_read():
+    token = LeaseToken(epoch=7, sequence=12345678901, attempt=3)
+    assert str(token) == "7.12345678901.3"
+    assert LeaseToken.parse("7.12345678901.3") == token
+
+
 @pytest.mark.parametrize("text", ["", "1.2", "1.2.x", "1.2.3.4", "-1.2.3", "1.2.3\n"])
 def test_texts_that_are_no_tokens(text):
     with pytest.raises(offbeat.InvalidArgument, match="token"):

@@ -18,6 +18,6 @@ class ReadmeTest < OffbeatTest
       end
       scope.eval(code, "README.md")
     end
-    assert_equal 95, checked
+    assert_equal 100, checked
   end
 end

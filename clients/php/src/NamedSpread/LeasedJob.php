@@ -7,6 +7,7 @@ namespace Offbeat\NamedSpread;
 use DateInterval;
 use DateTimeImmutable;
 use Offbeat\Internal\Clock;
+use Offbeat\Times;
 
 /**
  * A leased job. Its consumer settles it before the lease ends; otherwise the job is leased again.
@@ -40,6 +41,18 @@ final class LeasedJob
         private float $deadline,
         private readonly ?Consumer $consumer,
     ) {
+    }
+
+    /** The lease, for a process that settles the job and did not pull it. */
+    public function token(): LeaseToken
+    {
+        return new LeaseToken($this->epoch, $this->sequence, $this->attempt);
+    }
+
+    /** How long a lease lasts. */
+    public function leaseDuration(): DateInterval
+    {
+        return Times::fromMicros(Times::toMicros('lease_duration', $this->lease));
     }
 
     /** In how many seconds the lease ends, by the clock of this machine; negative if it has ended. */

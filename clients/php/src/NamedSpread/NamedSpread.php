@@ -121,6 +121,18 @@ final class NamedSpread
     }
 
     /**
+     * Hands jobs over to another queue, few at a time.
+     *
+     * @param string $consumerId its own: no two consumers may have the same
+     * @param \Closure(LeasedJob): mixed $handOver puts a job into the queue
+     * @param \DateInterval|int|float $holdFor after which a job that is not settled counts as lost, in seconds
+     */
+    public function pump(string $consumerId, \Closure $handOver, \DateInterval|int|float $holdFor = 3_600): Pump
+    {
+        return new Pump($this, $this->calls->spreadName, $consumerId, $handOver, $holdFor);
+    }
+
+    /**
      * Leases jobs to a consumer, to be settled by settle().
      *
      * @param int $maxPulledJobCount the most jobs to lease, 1 to 4,096
@@ -134,10 +146,10 @@ final class NamedSpread
     }
 
     /**
-     * Settles jobs of pull(): the result of each, in the order of the pairs.
+     * Settles jobs of pull(), or of a pump: the result of each, in the order of the pairs.
      *
-     * @param iterable<array{0: LeasedJob, 1: SettleAction, 2?: \DateInterval|int|float}> $settlements pairs
-     *     of a job and what to do with it; with SettleAction::Nack and SettleAction::Release, and after a delay in seconds
+     * @param iterable<array{0: LeasedJob|LeaseToken, 1: SettleAction, 2?: \DateInterval|int|float}> $settlements pairs
+     *     of a job, or its token, and what to do with it; with SettleAction::Nack and SettleAction::Release, and after a delay in seconds
      *
      * @return list<SettleResult>
      *

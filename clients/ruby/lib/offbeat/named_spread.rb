@@ -4,16 +4,18 @@ require_relative "v1/named_spread_pb"
 require_relative "named_spread/answers"
 require_relative "named_spread/patience"
 require_relative "named_spread/calls"
+require_relative "named_spread/lease_token"
 require_relative "named_spread/leased_job"
 require_relative "named_spread/pull_source"
 require_relative "named_spread/stream_source"
 require_relative "named_spread/consumer"
 require_relative "named_spread/group"
 require_relative "named_spread/producer"
+require_relative "named_spread/pump"
 
 module Offbeat
   # A spread that producers and consumers share by its name. May be shared by threads; its
-  # producers and consumers may not.
+  # producers, consumers and pumps may not.
   #
   # Producers open it. Other calls open it where it is not known: before the first producer, and after
   # a restart of the sidecar.
@@ -66,13 +68,21 @@ module Offbeat
       block_given? ? closing(made) { yield made } : made
     end
 
+    # A {Pump}: yields jobs, to be put into another queue, and extends their leases. A job that is not settled within
+    # `hold_for` seconds counts as lost. No other consumer has its ID.
+    def pump(consumer_id, hold_for: 3600)
+      raise ArgumentError, "no block that hands jobs over" unless block_given?
+
+      Pump.new(self, consumer_id, hold_for, ->(job) { yield job })
+    end
+
     # Leases up to so many jobs: {PulledJobs}. Waits for the first for up to `wait` seconds.
     def pull(consumer_id, max_pulled_job_count, wait: 0)
       @calls.pull(consumer_id, max_pulled_job_count, wait)
     end
 
-    # Settles jobs, and extends leases: pairs of a job and :ack, :nack, :release, :extend_lease or :dead_letter. After
-    # :nack and :release, a delay in seconds may follow. The {SettleResult}s, in their order.
+    # Settles jobs, and extends leases: pairs of a job, or its {LeaseToken}, and :ack, :nack, :release, :extend_lease or
+    # :dead_letter. After :nack and :release, a delay in seconds may follow. The {SettleResult}s, in their order.
     def settle(settlements)
       @calls.settle(settlements)
     end

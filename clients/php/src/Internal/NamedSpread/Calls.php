@@ -11,6 +11,7 @@ use Offbeat\Internal\Clock;
 use Offbeat\Internal\Transport\Conversation;
 use Offbeat\NamedSpread\Consumer;
 use Offbeat\NamedSpread\EmptyReason;
+use Offbeat\NamedSpread\LeasedJob;
 use Offbeat\NamedSpread\PulledJobs;
 use Offbeat\NamedSpread\SettleAction;
 use Offbeat\NamedSpread\SettleOutcome;
@@ -140,7 +141,7 @@ final class Calls
             $results = array_fill(0, count($settlements), new SettleResult(SettleOutcome::Stale));
         }
         foreach ($settlements as $place => $settlement) {
-            if ($settlement->action === SettleAction::ExtendLease) {
+            if ($settlement->action === SettleAction::ExtendLease && $settlement->job instanceof LeasedJob) {
                 $settlement->job->extended($results[$place], $asked);
             }
         }

@@ -6,6 +6,7 @@ namespace Offbeat\Internal\NamedSpread;
 
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\NamedSpread\LeasedJob;
+use Offbeat\NamedSpread\LeaseToken;
 use Offbeat\NamedSpread\SettleAction;
 use Offbeat\Times;
 use Offbeat\V1;
@@ -23,7 +24,7 @@ final class JobSettlement
 
     /** @param \DateInterval|int|float $delay SettleAction::Nack and SettleAction::Release only */
     public function __construct(
-        public readonly LeasedJob $job,
+        public readonly LeasedJob|LeaseToken $job,
         public readonly SettleAction $action,
         \DateInterval|int|float $delay = 0,
     ) {

@@ -56,7 +56,7 @@ module Offbeat
                        empty_reason: reason == :unspecified ? nil : reason)
       end
 
-      # The {SettleResult}s of settlements: each a job, an action and, for :nack and :release, a delay or nothing.
+      # The {SettleResult}s of settlements: each a job or its token, an action and, for :nack and :release, a delay or nothing.
       def settle(settlements, attempts: Transport::ATTEMPTS)
         same_epoch = settlements.slice_when { |one, other| one[0].epoch != other[0].epoch }
         same_epoch.flat_map { |some| some.each_slice(CALL).to_a }.flat_map { |batch| settle_batch(batch, attempts) }
@@ -115,7 +115,9 @@ module Offbeat
         sent = Named.now
         fields = { epoch: batch[0][0].epoch, settlements: settlement_messages(batch) }
         results = exchange("SettleJobs", fields, attempts: attempts).results.map { |result| SettleResult.of(result) }
-        batch.zip(results) { |(job, *), result| job.extended(sent, result.lease_end_time) if result.outcome == :extended }
+        batch.zip(results) do |(job, *), result|
+          job.extended(sent, result.lease_end_time) if job.is_a?(LeasedJob) && result.outcome == :extended
+        end
         results
       rescue NotFound => e
         raise unless unknown?(e)

@@ -16,6 +16,8 @@ module Offbeat
     attr_reader :sequence, :attempt, :epoch
     # The job's bytes.
     attr_reader :payload
+    # How long a lease lasts, in seconds.
+    attr_reader :lease_duration
     # When the lease ends, by the monotonic clock of this process.
     attr_reader :lease_deadline
     # When the lease ends, by the clock of the sidecar, for people and logs. {#expired?} does not depend on clocks.
@@ -28,6 +30,11 @@ module Offbeat
       @epoch, @lease_duration = leased.epoch, Times.from_duration(leased.lease_duration)
       @lease_deadline, @lease_end_time = lease_deadline, Times.from_timestamp(leased.lease_end_time)
       @consumer = nil
+    end
+
+    # The lease, for a process that settles the job and did not pull it.
+    def token
+      LeaseToken.new(epoch: epoch, sequence: sequence, attempt: attempt)
     end
 
     # Whether a consumer may have had it before.
@@ -79,12 +86,12 @@ module Offbeat
 
     # The lease was extended by a call that was sent at this time.
     def extended(sent, lease_end_time)
-      @lease_deadline, @lease_end_time = sent + @lease_duration, lease_end_time
+      @lease_deadline, @lease_end_time = sent + lease_duration, lease_end_time
     end
 
     # When a settlement should be sent at the latest: half of the lease is left for that.
     def settlement_due
-      lease_deadline - (@lease_duration / 2.0)
+      lease_deadline - (lease_duration / 2.0)
     end
 
     # Settlements go to this consumer.
