@@ -69,7 +69,7 @@ impl From<StartError> for Failure {
     fn from(error: StartError) -> Self {
         match error {
             StartError::File(why) => Self::Config(why),
-            StartError::Address(why) => Self::Other(why),
+            StartError::Address(why) | StartError::Store(why) => Self::Other(why),
         }
     }
 }

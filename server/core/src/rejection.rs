@@ -39,6 +39,8 @@ pub enum Reason {
     UnknownTimeZone,
     /// As many are held as may be; there is room again later.
     LimitReached,
+    /// What keeps named spreads cannot be reached.
+    StoreUnavailable,
 }
 
 /// A refusal of a question, naming the field, its value and what is allowed.

@@ -42,7 +42,9 @@ fn answer(machine: &mut NamedSpread, now: u64, call: &Call) -> (String, Vec<Leas
         }
         Call::Pull(consumer, count) => {
             let consumer: Arc<str> = ["one", "two"][*consumer].into();
+            let may_lease = machine.may_lease(now, &consumer);
             let pulled = machine.pull(now, &consumer, *count).unwrap();
+            assert_eq!(may_lease, !pulled.is_empty());
             leases = pulled.iter().map(|job| job.id).collect();
             format!("{pulled:?} {:?}", machine.empty_reason(&consumer))
         }

@@ -17,7 +17,7 @@ pub const ERROR_DOMAIN: &str = "offbeat";
 const OVERLOADED_RETRY: Duration = Duration::from_millis(50);
 /// When to try again to hand over what does not fit: consumers must settle something.
 const LIMIT_RETRY: Duration = Duration::from_millis(100);
-/// When to try again at a server that shuts down: its successor must start.
+/// When to try again at a server that shuts down, or whose store does: its successor must start.
 const SHUTDOWN_RETRY: Duration = Duration::from_secs(1);
 
 impl From<Reason> for ErrorReason {
@@ -39,6 +39,7 @@ impl From<Reason> for ErrorReason {
             Reason::LimitReached => Self::LimitReached,
             Reason::UnknownTimeZone => Self::UnknownTimeZone,
             Reason::NoRun => Self::NoRun,
+            Reason::StoreUnavailable => Self::StoreUnavailable,
         }
     }
 }
@@ -61,6 +62,7 @@ const fn code_of(reason: Reason) -> Code {
         | Reason::SpreadClosing
         | Reason::OrderDiffers => Code::FailedPrecondition,
         Reason::LimitReached => Code::ResourceExhausted,
+        Reason::StoreUnavailable => Code::Unavailable,
     }
 }
 
@@ -82,6 +84,9 @@ pub fn refused(rejection: Rejection) -> Status {
         Code::ResourceExhausted => {
             details.add_quota_failure_violation(field, allowed);
             details.set_retry_info(Some(LIMIT_RETRY));
+        }
+        Code::Unavailable => {
+            details.set_retry_info(Some(SHUTDOWN_RETRY));
         }
         _ => {}
     }

@@ -22,7 +22,7 @@ use crate::net::admin::{self, AdminState};
 use crate::net::connection::{Connections, Settings};
 use crate::reload::Reloadable;
 use crate::services::services;
-use crate::spreads::MemoryStore;
+use crate::spreads::{MemoryStore, RedisStore, SpreadStore};
 
 /// How long streams may take to tell their readers that they end: several times, so that a
 /// process that was stopped meanwhile still gives each of them a turn.
@@ -36,12 +36,14 @@ pub enum StartError {
     File(String),
     /// An address cannot be bound: it may be free later.
     Address(String),
+    /// The store of named spreads cannot be reached, or is none.
+    Store(String),
 }
 
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(why) | Self::Address(why) => f.write_str(why),
+            Self::File(why) | Self::Address(why) | Self::Store(why) => f.write_str(why),
         }
     }
 }
@@ -54,15 +56,17 @@ pub struct Server {
     listeners: Vec<Listener>,
     admin: Option<Listener>,
     reloadable: Reloadable,
+    store: Arc<dyn SpreadStore>,
     config: Config,
     spans: bool,
 }
 
 impl Server {
-    /// Reads certificates, tokens and schedules, and binds every address.
+    /// Reads certificates, tokens and schedules, binds every address, and connects to the store of
+    /// named spreads.
     ///
     /// # Errors
-    /// When a file or an address is refused; the text names it.
+    /// When a file, an address or the store is refused; the text names it.
     pub async fn bind(config: &Config) -> Result<Self, StartError> {
         let reloadable = Reloadable::read(config).map_err(StartError::File)?;
         let bind = async |address: &ListenAddress| {
@@ -81,7 +85,8 @@ impl Server {
             Admin::IfFree(address) => bind(address).await.ok(),
         };
         reloadable.keep_copy(false).map_err(StartError::File)?; // not of a start that fails
-        Ok(Self { listeners, admin, reloadable, config: config.clone(), spans: false })
+        let store = store(config).await?;
+        Ok(Self { listeners, admin, reloadable, store, config: config.clone(), spans: false })
     }
 
     /// Reads certificates, tokens and schedules as [`bind`](Self::bind) does, and binds and writes
@@ -136,10 +141,9 @@ impl Server {
     /// When a service cannot be built: a bug.
     pub async fn run(self, mut signal: impl AsyncFnMut()) -> Result<(), String> {
         let addresses = self.addresses().map_err(|error| error.to_string())?;
-        let Self { listeners, admin, reloadable, config, spans } = self;
+        let Self { listeners, admin, reloadable, store, config, spans } = self;
         let metrics = Arc::new(Metrics::new(&config));
         reloadable.report_start(&metrics);
-        let store = Arc::new(MemoryStore::new(clock::now, config.limits.spread_bytes));
         let schedules = reloadable.schedules();
         let (health, router) =
             services(Arc::clone(&store), schedules.clone(), Arc::clone(&metrics), &config).await?;
@@ -187,7 +191,7 @@ impl Server {
         let serving_probes = watch::channel(false); // they are answered while the server drains
         let mut beside = JoinSet::new(); // until the end
         let swept = Arc::clone(&store);
-        beside.spawn(async move { swept.sweep().await });
+        beside.spawn(async move { swept.keep_up().await });
         beside.spawn(reloadable.watch(Arc::clone(&metrics)));
         if let Some(listener) = admin {
             let (router, uids) = (admin::router(Arc::clone(&state)), &config.socket_uids);
@@ -241,6 +245,16 @@ impl Server {
         tracing::info!("stopped");
         Ok(())
     }
+}
+
+/// What keeps named spreads.
+async fn store(config: &Config) -> Result<Arc<dyn SpreadStore>, StartError> {
+    let bytes = config.limits.spread_bytes;
+    let Some(url) = &config.spread_store.url else {
+        return Ok(Arc::new(MemoryStore::new(clock::now, bytes)));
+    };
+    let connected = RedisStore::connect(url, &config.spread_store.prefix, bytes).await;
+    Ok(Arc::new(connected.map_err(|why| StartError::Store(format!("--spread-store: {why}")))?))
 }
 
 fn settings(config: &Config) -> Settings {

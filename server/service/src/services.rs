@@ -26,7 +26,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::metrics::Metrics;
 use crate::schedules::Loaded;
-use crate::spreads::MemoryStore;
+use crate::spreads::SpreadStore;
 
 /// The services of the contract, as health names them.
 const SERVICES: [&str; 9] = [
@@ -56,7 +56,7 @@ impl Health {
 
 /// The generated services and their handlers; health says NOT_SERVING until it is set.
 pub(crate) async fn services(
-    store: Arc<MemoryStore>,
+    store: Arc<dyn SpreadStore>,
     schedules: Loaded,
     metrics: Arc<Metrics>,
     config: &Config,

@@ -9,6 +9,7 @@ use offbeat_core::limits::Limit;
 use super::DEFAULT_ADDRESS;
 use super::address::{InvalidAddress, ListenAddress};
 use super::limits::LimitArgs;
+use super::spread_store::SpreadStoreArgs;
 use crate::limits::{DRAIN_DELAY_SECONDS, GRACE_SECONDS};
 
 /// Flags of `offbeat serve`; each has a variable.
@@ -91,6 +92,10 @@ pub struct ServeArgs {
     /// How long requests in flight may go on after that, in seconds
     #[arg(long, env = "OFFBEAT_GRACE_PERIOD", default_value_t = 10, value_name = "SECONDS", allow_negative_numbers = true, value_parser = within(GRACE_SECONDS))]
     pub grace_period: i64,
+
+    /// Where named spreads are kept.
+    #[command(flatten, next_help_heading = "Named spreads")]
+    pub spread_store: SpreadStoreArgs,
 
     /// The limits that a deployment may choose.
     #[command(flatten)]

@@ -5,6 +5,7 @@ mod args;
 mod limits;
 mod log;
 mod settings;
+mod spread_store;
 mod variables;
 
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ pub use args::{AdminAddress, LogFormat, ServeArgs, SocketMode, within};
 pub use limits::{LimitArgs, Limits};
 pub use log::log_filter;
 pub use settings::{Setting, Source, settings};
+pub use spread_store::{SpreadStoreArgs, SpreadStoreConfig};
 pub use variables::{UnknownVariable, unknown_variables};
 
 /// Where a server listens or a client calls by default; 2328 is free of a registered service.
@@ -54,6 +56,8 @@ pub struct Config {
     pub drain_delay: Duration,
     /// How long requests in flight may go on after that.
     pub grace_period: Duration,
+    /// Where named spreads are kept.
+    pub spread_store: SpreadStoreConfig,
     /// Limits.
     pub limits: Limits,
 }
@@ -174,6 +178,7 @@ impl Config {
             reflection: args.reflection,
             drain_delay: Duration::from_secs(args.drain_delay.unsigned_abs()),
             grace_period: Duration::from_secs(args.grace_period.unsigned_abs()),
+            spread_store: (&args.spread_store).into(),
             limits: Limits::try_new(&args.limits).map_err(InvalidConfig)?,
         })
     }

@@ -7,6 +7,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args as _, Command};
 
 use super::ServeArgs;
+use super::spread_store::without_password;
 
 /// A setting of `offbeat serve`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +60,7 @@ fn setting(argument: &Arg, matches: &ArgMatches) -> Option<Setting> {
         _ => Source::Default,
     };
     let raw = matches.get_raw(id).into_iter().flatten();
-    let raw: Vec<_> = raw.map(|value| value.to_string_lossy()).collect();
+    let raw: Vec<_> = raw.map(|value| without_password(&value.to_string_lossy())).collect();
     let value = if raw.is_empty() { documented_default(argument) } else { raw.join(",") };
     Some(Setting { flag: format!("--{flag}"), value, source })
 }
@@ -98,6 +99,8 @@ mod tests {
             ("--token-file", "none", "default"),
             ("--admin-listen", "127.0.0.1:2329, if it is free", "default"),
             ("--log-format", "text", "default"),
+            ("--spread-store", "memory", "default"),
+            ("--spread-store-prefix", "offbeat:", "default"),
         ] {
             let found = one(&settings, flag);
             assert_eq!((found.0.as_str(), found.1.as_str()), (value, source), "{flag}");

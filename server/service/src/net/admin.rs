@@ -15,7 +15,7 @@ use super::connection::Connections;
 use crate::layers::{Admission, AllowedHosts, Peer};
 use crate::metrics::{self, Metrics, Snapshot};
 use crate::schedules::Loaded;
-use crate::spreads::MemoryStore;
+use crate::spreads::SpreadStore;
 
 /// What the admin port sees of a server.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct AdminState {
     pub(crate) connections: Vec<(String, Arc<Connections>)>,
     pub(crate) admission: Admission,
     pub(crate) schedules: Loaded,
-    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) store: Arc<dyn SpreadStore>,
     pub(crate) hosts: AllowedHosts,
 }
 

@@ -1,9 +1,11 @@
 //! Where named spreads are held.
 //!
-//! [`SpreadStore`] is the seam: handlers know nothing else of a store. There is one, in
-//! memory; an existing engine (Redis) can stand behind the same calls.
+//! [`SpreadStore`] is the seam: handlers know nothing else of a store. One is in memory, one in
+//! Redis.
 
 mod memory;
+mod redis;
+mod views;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +19,7 @@ use offbeat_core::spread::named::{
 use offbeat_core::{Moment, Rejection};
 
 pub use memory::MemoryStore;
+pub use redis::RedisStore;
 use tokio::time::Instant;
 
 /// A spread, as a store describes it.
@@ -222,4 +225,14 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         mode: CloseMode,
         wait: Duration,
     ) -> Result<Description, Rejection>;
+
+    /// What each spread holds, in the order of their names: of a store that others use, too, the
+    /// spreads that this process works with.
+    fn figures(&self) -> Vec<SpreadFigures>;
+
+    /// Ends all waits, now and later.
+    fn stop(&self);
+
+    /// Does what has to be done beside the calls, for as long as the server runs.
+    async fn keep_up(&self);
 }

@@ -204,6 +204,12 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         self.waiting.len()
     }
 
+    /// Whether a job that was leased may be leased again.
+    #[must_use]
+    pub fn has_returned(&self, now: u64) -> bool {
+        self.waiting.first().is_some_and(|(ready, _)| *ready <= now)
+    }
+
     /// Consumers that hold jobs.
     #[must_use]
     pub fn consumers(&self) -> usize {

@@ -245,6 +245,13 @@ impl NamedSpread {
         }
     }
 
+    /// Whether a pull of a consumer would lease a job. Time must have [passed](Self::advance).
+    #[must_use]
+    pub fn may_lease(&self, now: u64, consumer: &Arc<str>) -> bool {
+        let has_new = || self.queue.has_ready() && !self.leases.is_full();
+        !self.leases.is_at_limit(consumer) && (self.leases.has_returned(now) || has_new())
+    }
+
     /// Settles or extends a lease, while it lasts.
     pub fn settle(&mut self, now: u64, id: LeaseId, action: SettleAction) -> SettleOutcome {
         let outcome = self.leases.settle(now, id, action, &mut self.outcomes);

@@ -17,8 +17,9 @@ use offbeat_core::{Moment, Reason, Rejection};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use self::entry::{Entry, check_same};
-use self::spreads::{Spreads, unknown};
+use self::entry::Entry;
+use self::spreads::Spreads;
+use super::views::{check_same, unknown};
 use super::{
     CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadFigures,
     SpreadStore,
@@ -51,42 +52,6 @@ impl MemoryStore {
             max_byte_count,
             spreads: Mutex::new(spreads),
             stopped: watch::Sender::new(false),
-        }
-    }
-
-    /// Ends all waits, now and later.
-    pub fn stop(&self) {
-        self.stopped.send_replace(true);
-    }
-
-    /// Bytes of all spreads, as they are counted against the limit.
-    #[must_use]
-    pub fn byte_count(&self) -> u64 {
-        self.lock().bytes
-    }
-
-    /// What each spread holds, in the order of their names.
-    #[must_use]
-    pub fn figures(&self) -> Vec<SpreadFigures> {
-        self.lock().by_name.iter().map(|(name, entry)| entry.figures(name)).collect()
-    }
-
-    /// Clears away what has run out of time, for as long as the server runs.
-    pub async fn sweep(&self) {
-        loop {
-            tokio::time::sleep(SWEEP).await;
-            let mut spreads = self.lock();
-            let names: Vec<String> = spreads.by_name.keys().cloned().collect();
-            for name in names {
-                let _ = spreads.with(&name, |entry, now| {
-                    let before = entry.machine.counts();
-                    entry.machine.advance(now);
-                    // Leases that have ended, of jobs that were leased after somebody began to wait.
-                    if entry.machine.counts() != before {
-                        entry.changed.notify_waiters();
-                    }
-                });
-            }
         }
     }
 
@@ -148,7 +113,7 @@ impl SpreadStore for MemoryStore {
         match spreads.by_name.get(&name) {
             Some(entry) if entry.machine.is_spent() => {}
             Some(entry) => {
-                check_same(&name, entry, spec)?;
+                check_same(&name, &entry.machine, spec)?;
                 return Ok((entry.describe(&name), false));
             }
             None if spreads.by_name.len() >= NAMED_SPREADS.max_size() => {
@@ -349,5 +314,32 @@ impl SpreadStore for MemoryStore {
             Ok((entry.describe(name), is_closed))
         })
         .await
+    }
+
+    fn figures(&self) -> Vec<SpreadFigures> {
+        self.lock().by_name.iter().map(|(name, entry)| entry.figures(name)).collect()
+    }
+
+    fn stop(&self) {
+        self.stopped.send_replace(true);
+    }
+
+    /// Clears away what has run out of time.
+    async fn keep_up(&self) {
+        loop {
+            tokio::time::sleep(SWEEP).await;
+            let mut spreads = self.lock();
+            let names: Vec<String> = spreads.by_name.keys().cloned().collect();
+            for name in names {
+                let _ = spreads.with(&name, |entry, now| {
+                    let before = entry.machine.counts();
+                    entry.machine.advance(now);
+                    // Leases that have ended, of jobs that were leased after somebody began to wait.
+                    if entry.machine.counts() != before {
+                        entry.changed.notify_waiters();
+                    }
+                });
+            }
+        }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use offbeat_core::Rejection;
 use offbeat_core::spread::named::BytesLeft;
-use offbeat_core::{Reason, Rejection};
 
 use super::entry::Entry;
+use crate::spreads::views::unknown;
 
 #[derive(Debug)]
 pub(super) struct Spreads {
@@ -72,8 +73,4 @@ impl Spreads {
         self.bytes = self.bytes + after - before;
         Ok(done)
     }
-}
-
-pub(super) fn unknown(name: &str) -> Rejection {
-    Rejection::new(Reason::UnknownSpread, "spread_name", name, "must be an open spread")
 }

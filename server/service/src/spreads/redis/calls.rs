@@ -1,0 +1,146 @@
+//! The calls that change a spread, as its journal holds them, and what they answer.
+//!
+//! A spread is decided by the journal alone: the same entries, in the same order, lead each
+//! process to the same spread and the same answers.
+
+use std::sync::Arc;
+
+use offbeat_core::Rejection;
+use offbeat_core::spread::lease::{LeaseId, SettleAction, SettleOutcome};
+use offbeat_core::spread::named::{
+    BytesLeft, EmptyReason, GroupPart, GroupStatus, LeasedJob, LimitChanges, NamedSpread,
+    NamedSpreadSpec, SpreadState,
+};
+use serde::{Deserialize, Serialize};
+
+/// Of the entries, and of what snapshots hold. Another release may read another layout; each
+/// change of what a journal leads to is another layout, too.
+pub(super) const LAYOUT: u32 = 1;
+
+/// Digits of the time that begins an entry, in milliseconds, as `common.lua` writes it.
+const TIME_DIGITS: usize = 15;
+/// Digits of an epoch.
+const EPOCH_DIGITS: usize = 20;
+
+/// A call that may change a spread.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Call {
+    Update(LimitChanges),
+    Submit { parts: Vec<GroupPart>, elsewhere: BytesLeft },
+    Pull { consumer: Arc<str>, count: usize },
+    Settle(Vec<(LeaseId, SettleAction)>),
+    Redrive { numbers: Vec<u64>, elsewhere: BytesLeft },
+    DeleteLetters(Vec<u64>),
+    Forget { bytes: u64 },
+    Close,
+}
+
+/// What it answers.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Done(Result<(), Rejection>),
+    Statuses(Result<Vec<GroupStatus>, Rejection>),
+    Jobs(Result<(Vec<LeasedJob>, Option<EmptyReason>), Rejection>),
+    Outcomes(Vec<SettleOutcome>),
+    Count(Result<u64, Rejection>),
+}
+
+/// A call of some process; it finds its own by this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct CallId {
+    pub(super) process: u64,
+    pub(super) number: u64,
+}
+
+/// An entry of a journal.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// By the clock of Redis.
+    pub(super) millis: u64,
+    pub(super) event: Event,
+}
+
+/// What happened to a spread.
+#[derive(Debug)]
+pub(super) enum Event {
+    Opened { epoch: u64, spec: NamedSpreadSpec },
+    Restarted { epoch: u64 },
+    Called(CallId, Call),
+}
+
+/// The bytes of an entry for a call, to which the script adds its kind and the time.
+pub(super) fn encoded(id: CallId, call: &Call) -> Result<Vec<u8>, postcard::Error> {
+    postcard::to_stdvec(&(id, call))
+}
+
+impl Entry {
+    /// Reads an entry; `None` if it is none.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let (time, rest) = bytes.split_at_checked(TIME_DIGITS)?;
+        let (kind, rest) = rest.split_first()?;
+        let event = match kind {
+            b'C' => {
+                let (id, call) = postcard::from_bytes(rest).ok()?;
+                Event::Called(id, call)
+            }
+            b'O' | b'R' => {
+                let (epoch, spec) = rest.split_at_checked(EPOCH_DIGITS)?;
+                let epoch = number(epoch)?;
+                match kind {
+                    b'O' => Event::Opened { epoch, spec: postcard::from_bytes(spec).ok()? },
+                    _ => Event::Restarted { epoch },
+                }
+            }
+            _ => return None,
+        };
+        Some(Self { millis: number(time)?, event })
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    str::from_utf8(digits).ok()?.parse().ok()
+}
+
+impl Call {
+    /// Does what it says to a spread at a time.
+    pub(super) fn apply(self, machine: &mut NamedSpread, now: u64) -> Answer {
+        machine.advance(now);
+        match self {
+            Self::Update(changes) => Answer::Done(machine.update(&changes)),
+            Self::Submit { parts, elsewhere } => {
+                Answer::Statuses(machine.submit(now, &parts, elsewhere))
+            }
+            Self::Pull { consumer, count } => {
+                let jobs = machine.pull(now, &consumer, count);
+                Answer::Jobs(jobs.map(|jobs| {
+                    let reason = jobs.is_empty().then(|| empty_reason(machine, &consumer));
+                    (jobs, reason)
+                }))
+            }
+            Self::Settle(settlements) => {
+                let settle = |(id, action)| machine.settle(now, id, action);
+                Answer::Outcomes(settlements.into_iter().map(settle).collect())
+            }
+            Self::Redrive { numbers, elsewhere } => {
+                Answer::Count(machine.redrive(now, &numbers, elsewhere))
+            }
+            Self::DeleteLetters(numbers) => Answer::Count(Ok(machine.delete_dead_letters(numbers))),
+            Self::Forget { bytes } => {
+                machine.forget_ended(bytes);
+                Answer::Done(Ok(()))
+            }
+            Self::Close => {
+                machine.close();
+                Answer::Done(Ok(()))
+            }
+        }
+    }
+}
+
+/// Why a consumer has no job.
+pub(super) fn empty_reason(machine: &NamedSpread, consumer: &Arc<str>) -> EmptyReason {
+    match machine.state() {
+        SpreadState::Closed => EmptyReason::Ended,
+        SpreadState::Open | SpreadState::Draining => machine.empty_reason(consumer),
+    }
+}

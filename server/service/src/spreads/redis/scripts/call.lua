@@ -1,0 +1,37 @@
+-- Adds a call to the journal of a spread, if there is one to add, and tells what the caller has
+-- not seen of it. KEYS: state, journal, epochs. ARGV: layout, channel, name, index of the first
+-- entry that the caller has not seen, most bytes of entries, entry (or nothing).
+-- {0}: there is no such spread; {2, layout}: a later release has changed it; {1, run, life, first,
+-- next, millis, bytes, snapshot, entries}.
+local state, journal, epochs = unpack(KEYS)
+local layout, channel, name, from, most, entry = unpack(ARGV)
+local known = redis.call('HMGET', state, 'layout', 'life', 'run', 'first', 'snapshot', 'time')
+if not known[1] then return {0} end
+if known[1] ~= layout then return {2, known[1]} end
+local millis, this_run = now(state), run()
+if known[3] ~= this_run then
+  -- What was last in the journal may be lost, and with it leases.
+  local epoch = string.format('%020.0f', new_epoch(epochs))
+  redis.call('HSET', state, 'run', this_run)
+  append(state, journal, millis, 'R' .. epoch)
+end
+if entry ~= '' then append(state, journal, millis, 'C' .. entry) end
+if string.format('%.0f', millis) ~= known[6] then
+  redis.call('HSET', state, 'time', string.format('%.0f', millis))
+end
+local first, from = tonumber(known[4]), tonumber(from)
+local next = first + redis.call('LLEN', journal)
+if entry ~= '' or known[3] ~= this_run then
+  redis.call('PUBLISH', channel, string.format('%.0f', next) .. ' ' .. name)
+end
+local entries, bytes, place = {}, 0, math.max(from - first, 0)
+while from >= first and first + place < next and bytes < tonumber(most) do
+  local some = redis.call('LRANGE', journal, place, place + 15)
+  for _, one in ipairs(some) do
+    entries[#entries + 1] = one
+    bytes = bytes + #one
+  end
+  place = place + #some
+end
+return {1, this_run, known[2], first, next, millis, tonumber(redis.call('HGET', state, 'bytes')),
+  known[5], entries}

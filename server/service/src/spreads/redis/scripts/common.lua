@@ -1,0 +1,29 @@
+-- What all scripts begin with.
+
+-- Milliseconds by the clock of Redis; never less than what the spread has seen.
+local function now(state)
+  local time = redis.call('TIME')
+  local millis = time[1] * 1000 + math.floor(time[2] / 1000)
+  return math.max(millis, tonumber(redis.call('HGET', state, 'time') or '0'))
+end
+
+-- A number for a life of a spread: microseconds, but larger than any that was given before. Below
+-- 2^53, so a double holds it.
+local function new_epoch(epochs)
+  local time = redis.call('TIME')
+  local last = tonumber(redis.call('GET', epochs) or '0')
+  local epoch = math.max(time[1] * 1000000 + time[2], last + 1)
+  redis.call('SET', epochs, string.format('%.0f', epoch))
+  return epoch
+end
+
+-- One life of this Redis: another one after a restart or a failover.
+local function run()
+  return string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+end
+
+-- Adds an entry to the journal of a spread.
+local function append(state, journal, millis, entry)
+  redis.call('RPUSH', journal, string.format('%015.0f', millis) .. entry)
+  redis.call('HINCRBY', state, 'bytes', #entry)
+end

@@ -1,0 +1,19 @@
+-- Lets a snapshot take the place of the entries before it: 1, or 0 if it is not of this life, or
+-- another one has. KEYS: state, journal, the snapshot. ARGV: run, life, index of the first entry
+-- that is not in the snapshot, how many chunks it has, bytes of the entries in it, seconds for which
+-- readers may need what it replaces.
+local state, journal, snapshot = unpack(KEYS)
+local run, life, index, chunks, bytes, grace = unpack(ARGV)
+local known = redis.call('HMGET', state, 'run', 'life', 'first', 'snapshot')
+local dropped = tonumber(index) - tonumber(known[3] or '0')
+if known[1] ~= run or known[2] ~= life or dropped <= 0 or dropped > redis.call('LLEN', journal)
+  or redis.call('LLEN', snapshot) ~= tonumber(chunks) then
+  redis.call('DEL', snapshot)
+  return 0
+end
+redis.call('PERSIST', snapshot)
+if known[4] ~= '' then redis.call('EXPIRE', known[4], grace) end
+redis.call('LTRIM', journal, dropped, -1)
+local left = math.max(0, tonumber(redis.call('HGET', state, 'bytes')) - tonumber(bytes))
+redis.call('HSET', state, 'first', index, 'snapshot', snapshot, 'bytes', left)
+return 1

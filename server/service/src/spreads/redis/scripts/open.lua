@@ -1,0 +1,19 @@
+-- Opens a spread: 1, or 0 if there is one already, or -1 if there are as many as may be.
+-- KEYS: state, journal, names, epochs. ARGV: name, layout, entry, most names, and of a spread that
+-- has ended and is to make room: its life, and how many entries it had.
+local state, journal, names, epochs = unpack(KEYS)
+local name, layout, entry, most, life, next = unpack(ARGV)
+if redis.call('EXISTS', state) == 1 then
+  local known = redis.call('HMGET', state, 'life', 'first')
+  if known[1] ~= life or known[2] + redis.call('LLEN', journal) ~= tonumber(next) then return 0 end
+  redis.call('DEL', state, journal)
+elseif redis.call('ZCARD', names) >= tonumber(most) then
+  return -1
+end
+local epoch = string.format('%.0f', new_epoch(epochs))
+local millis = now(state)
+redis.call('HSET', state, 'layout', layout, 'life', epoch, 'run', run(), 'first', 0, 'bytes', 0,
+  'snapshot', '', 'time', string.format('%.0f', millis))
+redis.call('ZADD', names, 0, name)
+append(state, journal, millis, 'O' .. string.format('%020.0f', epoch) .. entry)
+return 1

@@ -1,0 +1,250 @@
+//! One spread, shared by the calls of this process.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use offbeat_core::Rejection;
+use offbeat_core::spread::named::{BytesLeft, GroupPart};
+use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
+
+use super::calls::{Call, CallId, encoded};
+use super::engine::{Engine, Failure, Told};
+use super::replica::{Answered, Kept, Life, Replica};
+use crate::spreads::SpreadFigures;
+
+/// How many answers a spread may take to be read: what has come meanwhile, and snapshots that were
+/// replaced.
+const MOST_READS: usize = 10_000;
+
+/// Bytes of entries after which a snapshot is taken, if it is not larger itself.
+const SNAPSHOT_AFTER: u64 = 1 << 20;
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    name: String,
+    engine: Engine,
+    /// Of this process, in what it writes.
+    process: u64,
+    calls: AtomicU64,
+    replica: Mutex<Replica>,
+    /// Counts what has happened, for those who wait.
+    changes: watch::Sender<u64>,
+    is_compacting: AtomicBool,
+    snapshot_bytes: AtomicU64,
+}
+
+/// What is missing after an answer was taken.
+enum Missing {
+    Nothing,
+    Entries,
+    Snapshot { key: String, index: u64, life: Life },
+}
+
+impl Shared {
+    pub(super) fn new(name: &str, engine: Engine, process: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            engine,
+            process,
+            calls: AtomicU64::new(0),
+            replica: Mutex::default(),
+            changes: watch::Sender::new(0),
+            is_compacting: AtomicBool::new(false),
+            snapshot_bytes: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Replica> {
+        self.replica.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sees what happens from now on.
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Wakes those who wait.
+    pub(super) fn wake(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Asks the spread as it was when Redis was heard last; `None` if it is not known yet.
+    pub(super) fn with<T>(&self, ask: impl FnOnce(&Kept) -> T) -> Option<T> {
+        self.with_life(|kept, _, _| ask(kept))
+    }
+
+    /// The same, with the time of the spread.
+    pub(super) fn with_now<T>(&self, ask: impl FnOnce(&Kept, u64) -> T) -> Option<T> {
+        let mut replica = self.lock();
+        replica.advance();
+        let now = replica.now()?;
+        Some(ask(replica.kept.as_ref()?, now))
+    }
+
+    /// The same, with its life and the number of its entries.
+    pub(super) fn with_life<T>(&self, ask: impl FnOnce(&Kept, &Life, u64) -> T) -> Option<T> {
+        let mut replica = self.lock();
+        replica.advance();
+        let Replica { kept, life, next, .. } = &*replica;
+        Some(ask(kept.as_ref()?, life.as_ref()?, *next))
+    }
+
+    /// Whether the groups would be taken; `None` if the spread is not known yet.
+    pub(super) fn check(
+        &self,
+        parts: &[GroupPart],
+        elsewhere: BytesLeft,
+    ) -> Option<Result<(), Rejection>> {
+        let mut replica = self.lock();
+        let now = replica.now()?;
+        let kept = replica.kept.as_mut()?;
+        Some(kept.machine.check_submission(now, parts, elsewhere))
+    }
+
+    /// When something happens by the passing of time alone.
+    pub(super) fn next_event(&self) -> Option<Instant> {
+        self.lock().next_event()
+    }
+
+    /// What it holds, if it is known.
+    pub(super) fn figures(&self) -> Option<SpreadFigures> {
+        let replica = self.lock();
+        let now = replica.now()?;
+        Some(replica.kept.as_ref()?.figures(&self.name, now))
+    }
+
+    /// Whether all entries before an index are known.
+    pub(super) fn knows(&self, index: u64) -> bool {
+        self.lock().next >= index
+    }
+
+    /// Hears from Redis what has happened.
+    pub(super) async fn read(self: &Arc<Self>) -> Result<(), Failure> {
+        let from = self.lock().next;
+        let told = self.engine.call(&self.name, from, &[]).await?;
+        self.take_all(told, from).await
+    }
+
+    /// Adds a call to the journal, and gives its answer.
+    pub(super) async fn call(self: &Arc<Self>, call: &Call) -> Result<Answered, Failure> {
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        let id = CallId { process: self.process, number };
+        let entry = encoded(id, call).map_err(|error| Failure::Engine(error.to_string()))?;
+        let (sender, mut answer) = oneshot::channel();
+        let from = {
+            let mut replica = self.lock();
+            replica.asked.insert(id, sender);
+            replica.next
+        };
+        let heard = match self.engine.call(&self.name, from, &entry).await {
+            Ok(told) => self.take_all(told, from).await,
+            Err(failure) => Err(failure),
+        };
+        self.lock().asked.remove(&id);
+        heard?;
+        // A snapshot of another process may have passed it by.
+        answer.try_recv().map_err(|_| Failure::Engine("the answer was lost: try again".to_owned()))
+    }
+
+    /// Takes what Redis told about the entries from an index on, and asks until nothing is missing.
+    async fn take_all(self: &Arc<Self>, told: Told, from: u64) -> Result<(), Failure> {
+        let (mut told, mut from) = (told, from);
+        for _ in 0..MOST_READS {
+            let bytes = told.bytes;
+            match self.take(&told, from)? {
+                Missing::Nothing => {
+                    self.compact_if_long(bytes);
+                    return Ok(());
+                }
+                Missing::Entries => {}
+                Missing::Snapshot { key, index, life } => self.load(&key, index, life).await?,
+            }
+            from = self.lock().next;
+            told = self.engine.call(&self.name, from, &[]).await?;
+        }
+        Err(Failure::Engine("the journal grows faster than it can be read".to_owned()))
+    }
+
+    fn take(&self, told: &Told, from: u64) -> Result<Missing, Failure> {
+        let mut replica = self.lock();
+        if replica.life.as_ref() != Some(&told.life) {
+            replica.forget();
+            replica.life = Some(told.life.clone());
+        }
+        if replica.next < told.first {
+            let (key, index) = (told.snapshot.clone(), told.first);
+            return Ok(Missing::Snapshot { key, index, life: told.life.clone() });
+        }
+        let before = replica.next;
+        for (index, entry) in (from..).zip(&told.entries) {
+            if index == replica.next
+                && let Err(error) = replica.take(entry)
+            {
+                replica.forget();
+                return Err(Failure::Engine(error));
+            }
+        }
+        replica.hear(told.millis);
+        let is_missing = replica.next < told.next;
+        let is_changed = replica.next != before;
+        drop(replica);
+        if is_changed {
+            self.wake();
+        }
+        Ok(if is_missing { Missing::Entries } else { Missing::Nothing })
+    }
+
+    /// Reads a snapshot, unless it has been replaced meanwhile.
+    async fn load(&self, key: &str, index: u64, life: Life) -> Result<(), Failure> {
+        let Some(bytes) = self.engine.snapshot(key).await? else { return Ok(()) };
+        self.snapshot_bytes.store(bytes.len() as u64, Ordering::Relaxed);
+        // Hundreds of thousands of groups take a while.
+        let kept = tokio::task::spawn_blocking(move || postcard::from_bytes::<Kept>(&bytes)).await;
+        let kept = kept.map_err(|error| Failure::Engine(error.to_string()))?;
+        let kept = kept
+            .map_err(|_| Failure::Engine("a snapshot that this release cannot read".to_owned()))?;
+        let mut replica = self.lock();
+        if replica.life.as_ref() == Some(&life) && replica.next < index {
+            (replica.kept, replica.next) = (Some(kept), index);
+        }
+        Ok(())
+    }
+
+    /// Lets a snapshot take the place of a long journal, beside the calls.
+    fn compact_if_long(self: &Arc<Self>, bytes: u64) {
+        let enough = SNAPSHOT_AFTER.max(self.snapshot_bytes.load(Ordering::Relaxed));
+        if bytes < enough || self.is_compacting.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let shared = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Err(error) = shared.compact(bytes).await {
+                tracing::warn!(spread = shared.name, error, "no snapshot was taken");
+            }
+            shared.is_compacting.store(false, Ordering::Relaxed);
+        });
+    }
+
+    async fn compact(self: &Arc<Self>, bytes: u64) -> Result<(), String> {
+        let shared = Arc::clone(self);
+        let taken = tokio::task::spawn_blocking(move || {
+            let replica = shared.lock();
+            let Replica { kept: Some(kept), life: Some(life), next, .. } = &*replica else {
+                return None;
+            };
+            Some((postcard::to_stdvec(kept), life.clone(), *next))
+        });
+        let Some((snapshot, life, index)) = taken.await.map_err(|error| error.to_string())? else {
+            return Ok(());
+        };
+        let snapshot = snapshot.map_err(|error| error.to_string())?;
+        self.snapshot_bytes.store(snapshot.len() as u64, Ordering::Relaxed);
+        let taken = self.engine.compact(&self.name, &life, index, &snapshot, self.process, bytes);
+        taken.await.map(drop).map_err(|error| error.to_string())
+    }
+}

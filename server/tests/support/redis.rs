@@ -1,0 +1,87 @@
+//! A Redis of a test's own, on a Unix socket in a folder that is removed afterwards.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// A running Redis; it is killed in the end.
+pub(crate) struct Redis {
+    folder: TempDir,
+    flags: Vec<String>,
+    process: Child,
+}
+
+impl Redis {
+    pub(crate) async fn start(flags: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let process = spawn(&folder, &flags);
+        let redis = Self { folder, flags, process };
+        redis.answers().await;
+        redis
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("redis.sock")
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis+unix://{}", self.socket().display())
+    }
+
+    /// Kills it, and starts it again with what it wrote.
+    #[allow(dead_code, reason = "not every test restarts it")]
+    pub(crate) async fn restart(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        std::fs::remove_file(self.socket()).unwrap();
+        self.process = spawn(&self.folder, &self.flags);
+        self.answers().await;
+    }
+
+    #[allow(dead_code, reason = "not every test freezes it")]
+    pub(crate) fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    #[allow(dead_code, reason = "not every test freezes it")]
+    pub(crate) fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    }
+
+    /// What it answers to a command, as `redis-cli` prints it.
+    pub(crate) async fn command(&self, words: &[&str]) -> String {
+        let mut command = tokio::process::Command::new("redis-cli");
+        let output = command.arg("-s").arg(self.socket()).args(words).output().await.unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    async fn answers(&self) {
+        let start = Instant::now();
+        while self.command(&["PING"]).await != "PONG" {
+            assert!(start.elapsed() < Duration::from_secs(20), "redis-server does not answer");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+fn spawn(folder: &TempDir, flags: &[String]) -> Child {
+    let mut command = Command::new("redis-server");
+    command.args(["--port", "0", "--unixsocket"]).arg(folder.path().join("redis.sock"));
+    command.arg("--dir").arg(folder.path()).args(["--save", ""]).args(flags);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
