@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sets up, lints and tests everything; `run.sh lint|rust|clients` does a
-# part, `run.sh production` what CI does not: the image, restarts, footprint and attacks.
+# part, `run.sh production` what CI does not: the image, restarts, footprint, attacks and a soak.
 #
 # Runs on a bare Debian machine with a Rust toolchain: what it needs besides
 # comes from Debian's packages, PyPI, npm and crates.io, by name.
@@ -322,6 +322,8 @@ production() {
     "$venv/bin/pytest" --quiet tests/deploy
     say "attacks, beside a client that behaves"
     "$venv/bin/pytest" --quiet tests/attacks
+    say "a soak of Celery; \`just soak\` is an hour of it"
+    "$venv/bin/python" tests/frameworks/soak.py --minutes 10
 }
 
 case $part in
