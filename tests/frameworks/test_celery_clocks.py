@@ -41,7 +41,7 @@ def test_no_run_is_early_twice_or_lost(bank: Bank, postgresql: PostgreSql) -> No
     behind = bank.worker("-c", "1", **wrong_clock(BEHIND))
     bank.beat(**wrong_clock(BEHIND))
 
-    wait_until(60, lambda: rows_done(bank) == 2 * ROWS)
+    wait_until(120, lambda: rows_done(bank) == 2 * ROWS)
     # By then the worker that is behind takes up what it has held from the beginning.
     last = datetime.now(timezone.utc) - BEHIND
     wait_until(180, lambda: rows_done(bank, last) == 2 * ROWS)
