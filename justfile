@@ -25,6 +25,10 @@ clients:
 counts *arguments:
     ./benchmarks/instructions/run.sh {{ arguments }}
 
+# kill the parts of a Celery project at random, for an hour or `--minutes`
+soak *arguments:
+    target/venv/bin/python tests/frameworks/soak.py {{ arguments }}
+
 # run the main job
 demo:
     ./examples/bank_sync/run.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sets up, lints and tests everything; `run.sh lint|rust|clients` does a
-# part, `run.sh production` what CI does not: the image, restarts, footprint and attacks.
+# part, `run.sh production` what CI does not: the image, restarts, footprint, attacks and a soak.
 #
 # Runs on a bare Debian machine with a Rust toolchain: what it needs besides
 # comes from Debian's packages, PyPI, npm and crates.io, by name.
@@ -262,8 +262,10 @@ clients() {
     # Side by side: they mostly wait, for cycles to pass.
     beside neighbours . "$venv/bin/pytest" --quiet tests/frameworks/test_neighbours.py
     beside examples . "$venv/bin/pytest" --quiet tests/documents/test_frameworks.py
+    beside clocks . "$venv/bin/pytest" --quiet tests/frameworks/test_celery_clocks.py
     ended examples
     ended neighbours
+    ended clocks
     # The oldest Celery, in short; then other beats, and outages of what beats and workers need.
     local frameworks=tests/frameworks
     beside celery . bash -c "
@@ -272,7 +274,7 @@ clients() {
             $venv/bin/pytest --quiet $frameworks/test_celery_beats.py $frameworks/test_celery_outages.py"
     "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py \
         --ignore tests/frameworks/django --ignore tests/frameworks/test_celery_beats.py \
-        --ignore tests/frameworks/test_celery_outages.py
+        --ignore tests/frameworks/test_celery_outages.py --ignore tests/frameworks/test_celery_clocks.py
     ended celery
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
@@ -320,6 +322,8 @@ production() {
     "$venv/bin/pytest" --quiet tests/deploy
     say "attacks, beside a client that behaves"
     "$venv/bin/pytest" --quiet tests/attacks
+    say "a soak of Celery; \`just soak\` is an hour of it"
+    "$venv/bin/python" tests/frameworks/soak.py --minutes 10
 }
 
 case $part in

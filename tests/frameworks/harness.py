@@ -83,14 +83,14 @@ class Bank:
         imports = "import json\nfrom bank.models import *\nfrom offbeat.django.models import *\n"
         return json.loads(self.manage("shell", "-v0", "-c", imports + code).splitlines()[-1])
 
-    def celery(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def celery(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         """Start a process of Celery, in a group of its own."""
         self._number += 1
         path = self.folder / f"{arguments[0]}-{self._number}.log"
         with path.open("wb") as log:
             process = subprocess.Popen(
                 [CELERY, "-A", "app", *arguments],
-                env=self.environment,
+                env={**self.environment, **environment},
                 cwd=self.folder,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -100,16 +100,17 @@ class Bank:
         self._logs[process] = path
         return process
 
-    def worker(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def worker(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         """Start a worker."""
         self._number += 1
-        return self.celery("worker", "-l", "INFO", "-n", f"w{self._number}@%h", *arguments)
+        name = f"w{self._number}@%h"
+        return self.celery("worker", "-l", "INFO", "-n", name, *arguments, **environment)
 
-    def beat(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def beat(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         """Start a beat, by default with its own file."""
         self._number += 1
         arguments = arguments or ("-s", str(self.folder / f"schedule-{self._number}"))
-        return self.celery("beat", "-l", "INFO", *arguments)
+        return self.celery("beat", "-l", "INFO", *arguments, **environment)
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         """Kill a process and its children, without a word."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections import Counter, defaultdict
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from statistics import median
 
 from harness import Bank, rows_done, wait_until
+from runs import check_nothing_is_lost, settle
 from servers import PostgreSql
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -20,11 +20,6 @@ ROWS = 100
 CYCLE = timedelta(seconds=12)
 COMPRESSED = {"INTERVAL": "2s", "CYCLE": "12s", "SLOT_COUNT": "12"}
 
-RUNS = "SELECT declaration, row_id, scheduled_time, start_time, state, run_id FROM offbeat_run"
-#: The runs of a declaration that are planned, and those that are not, as the policy says.
-COUNTS = """SELECT planned_count + dropped_count + superseded_count + skipped_count
-    FROM offbeat_progress WHERE declaration = %s"""
-
 
 def start(bank: Bank) -> None:
     bank.shell(f"Account.objects.bulk_create([Account() for _ in range({ROWS})]); print(1)")
@@ -34,42 +29,6 @@ def start(bank: Bank) -> None:
 
 def now() -> datetime:
     return datetime.now(timezone.utc)
-
-
-def settle(postgresql: PostgreSql, before: datetime) -> None:
-    """Wait until what starts before a time has ended."""
-    query = "SELECT count(*) FROM offbeat_run WHERE start_time < %s AND state IN %s"
-    query = query.replace("IN %s", "IN ('planned', 'published', 'claimed')")
-    with postgresql.connect("bank") as connection:
-        wait_until(120, lambda: connection.execute(query, [before]).fetchone() == (0,))
-
-
-def check_nothing_is_lost(bank: Bank, postgresql: PostgreSql, before: datetime) -> int:
-    """Check the runs; returns how many executions were too many."""
-    scheduled = defaultdict(list)
-    with postgresql.connect("bank") as connection:
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        runs = connection.execute(RUNS).fetchall()
-        counts = {
-            name: connection.execute(COUNTS, [name]).fetchone()[0]
-            for name in {declaration for declaration, *_ in runs}
-        }
-        connection.execute("COMMIT")
-    for declaration, row, scheduled_time, start_time, state, _ in runs:
-        scheduled[declaration, row].append(scheduled_time)
-        assert state == "done" or start_time >= before, (declaration, row, state)
-    for declaration, count in counts.items():
-        # A row has a run in each cycle between its first and its last.
-        expected = sum(
-            round((max(times) - min(times)) / CYCLE) + 1
-            for (name, _), times in scheduled.items()
-            if name == declaration
-        )
-        assert expected == count, declaration
-    executions = Counter(line["run"] for line in bank.ledger())
-    done = {run_id for *_, state, run_id in runs if state == "done"}
-    assert done <= executions.keys()
-    return sum(executions[run_id] - 1 for run_id in done)
 
 
 def test_a_frozen_sidecar_holds_up_only_what_needs_it(bank: Bank, postgresql: PostgreSql) -> None:
@@ -104,7 +63,7 @@ def test_a_frozen_sidecar_holds_up_only_what_needs_it(bank: Bank, postgresql: Po
 
         wait_until(120, lambda: rows_done(bank, continued) == 3 * ROWS)
         settle(postgresql, continued)
-    assert check_nothing_is_lost(bank, postgresql, continued) == 0
+    assert check_nothing_is_lost(bank, postgresql, continued, CYCLE) == 0
 
 
 def test_a_database_that_goes_away(bank: Bank, postgresql: PostgreSql) -> None:
@@ -128,7 +87,7 @@ def test_a_database_that_goes_away(bank: Bank, postgresql: PostgreSql) -> None:
     wait_until(120, lambda: rows_done(bank, started + CYCLE) == 2 * ROWS)
     settle(postgresql, started + CYCLE)
     # A process may have had one job in hand whose end it could not write.
-    assert check_nothing_is_lost(bank, postgresql, started + CYCLE) <= 2
+    assert check_nothing_is_lost(bank, postgresql, started + CYCLE, CYCLE) <= 2
 
 
 def failures(bank: Bank, task: str) -> int:

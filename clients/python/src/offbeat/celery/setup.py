@@ -25,6 +25,10 @@ _log = get_logger(__name__)
 #: The task of the runner.
 TICK = "offbeat.tick"
 
+#: Ticks that are older, in seconds, are discarded: the workers may have been away for days. Celery
+#: compares the clocks of two machines for that, so it is much longer than clocks are wrong.
+_TICK_LIFE = 3_600
+
 #: The exit status of a configuration that cannot be: EX_CONFIG of sysexits.h.
 _EX_CONFIG = 78
 
@@ -68,9 +72,8 @@ def setup(
         integration.runner.prune()
 
     seconds = interval.total_seconds()
-    # A tick that waits behind others is of no use when the next one has come.
-    app.task(name=TICK, ignore_result=True, expires=seconds)(tick)
-    entry: dict[str, Any] = {"task": TICK, "schedule": seconds, "options": {"expires": seconds}}
+    app.task(name=TICK, ignore_result=True, expires=_TICK_LIFE)(tick)
+    entry: dict[str, Any] = {"task": TICK, "schedule": seconds, "options": {"expires": _TICK_LIFE}}
     if queue is not None:
         entry["options"]["queue"] = queue
     app.conf.beat_schedule = {**(app.conf.beat_schedule or {}), TICK: entry}
