@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use offbeat::proto;
+use offbeat::spreads::SpreadStore as _;
 use prost::Message as _;
 use tonic::Code;
 

@@ -1,6 +1,6 @@
 //! A spread that a store keeps: what it answers depends on the calls and their times, and neither
 //! on how often time passed between them nor on where it was kept.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_possible_truncation)]
 
 #[path = "ledgers/named.rs"]
 #[expect(dead_code, reason = "its groups and specs, not its ledger")]

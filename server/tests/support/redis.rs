@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::time::Instant;
 
 /// A running Redis; it is killed in the end.
 pub(crate) struct Redis {

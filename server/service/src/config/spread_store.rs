@@ -7,8 +7,8 @@ use clap::Args;
 #[command(next_help_heading = "Named spreads")]
 pub struct SpreadStoreArgs {
     /// A Redis (7.0 or later) or Valkey that keeps named spreads for several servers:
-    /// redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE], rediss:// for TLS, or
-    /// redis+unix:///PATH [default: memory]
+    /// redis://USER:PASSWORD@HOST:PORT/DATABASE, rediss:// for TLS, or redis+unix:///PATH
+    /// [default: memory]
     #[arg(long, env = "OFFBEAT_SPREAD_STORE", hide_env_values = true, value_name = "URL")]
     pub spread_store: Option<String>,
 

@@ -192,6 +192,14 @@ class ErrorReason
      * Generated from protobuf enum <code>ERROR_REASON_USER_NOT_ALLOWED = 24;</code>
      */
     const ERROR_REASON_USER_NOT_ALLOWED = 24;
+    /**
+     * What keeps named spreads (`offbeat serve --spread-store`) cannot be reached, or did not answer.
+     * The call may have been carried out: try it again. UNAVAILABLE, with the delay after which to
+     * try again in a google.rpc.RetryInfo.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_STORE_UNAVAILABLE = 25;</code>
+     */
+    const ERROR_REASON_STORE_UNAVAILABLE = 25;
 
     private static $valueToName = [
         self::ERROR_REASON_UNSPECIFIED => 'ERROR_REASON_UNSPECIFIED',
@@ -219,6 +227,7 @@ class ErrorReason
         self::ERROR_REASON_NO_RUN => 'ERROR_REASON_NO_RUN',
         self::ERROR_REASON_UNKNOWN_TIME_ZONE => 'ERROR_REASON_UNKNOWN_TIME_ZONE',
         self::ERROR_REASON_USER_NOT_ALLOWED => 'ERROR_REASON_USER_NOT_ALLOWED',
+        self::ERROR_REASON_STORE_UNAVAILABLE => 'ERROR_REASON_STORE_UNAVAILABLE',
     ];
 
     public static function name($value)

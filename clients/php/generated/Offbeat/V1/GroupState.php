@@ -35,7 +35,8 @@ class GroupState
      */
     const GROUP_STATE_PARTIAL = 2;
     /**
-     * It is in the memory of the process, and lost with it.
+     * It is in the memory of the process, and lost with it; or in the store, and as safe as what
+     * the store has not yet written to disk.
      *
      * Generated from protobuf enum <code>GROUP_STATE_RECEIVED = 3;</code>
      */

@@ -13,9 +13,11 @@ class NamedSpreadServiceStub(object):
     job, and settles it before the lease ends; otherwise the job is leased again. First attempts
     come in the order of the spread.
 
-    Named spreads live in the memory of one process. All producers and consumers of a spread must
-    therefore reach the same process: run it as one shared service, not as a sidecar beside each.
-    A restart loses them, with their dead letters. So:
+    By default, named spreads live in the memory of one process. All producers and consumers of a
+    spread must then reach the same process: run it as one shared service, not as a sidecar beside
+    each. A restart loses them, with their dead letters. With `offbeat serve --spread-store` they are
+    kept in Redis: any server with the same store answers, and a restart of all of them loses
+    nothing. Redis may still lose what it had not written to disk. In either case:
     1. A producer keeps each group until it is settled.
     2. When a call is answered with NOT_FOUND (ERROR_REASON_UNKNOWN_SPREAD), it opens the spread
     again and repeats the call. A consumer does the same.
@@ -123,9 +125,11 @@ class NamedSpreadServiceServicer(object):
     job, and settles it before the lease ends; otherwise the job is leased again. First attempts
     come in the order of the spread.
 
-    Named spreads live in the memory of one process. All producers and consumers of a spread must
-    therefore reach the same process: run it as one shared service, not as a sidecar beside each.
-    A restart loses them, with their dead letters. So:
+    By default, named spreads live in the memory of one process. All producers and consumers of a
+    spread must then reach the same process: run it as one shared service, not as a sidecar beside
+    each. A restart loses them, with their dead letters. With `offbeat serve --spread-store` they are
+    kept in Redis: any server with the same store answers, and a restart of all of them loses
+    nothing. Redis may still lose what it had not written to disk. In either case:
     1. A producer keeps each group until it is settled.
     2. When a call is answered with NOT_FOUND (ERROR_REASON_UNKNOWN_SPREAD), it opens the spread
     again and repeats the call. A consumer does the same.
@@ -341,9 +345,11 @@ class NamedSpreadService(object):
     job, and settles it before the lease ends; otherwise the job is leased again. First attempts
     come in the order of the spread.
 
-    Named spreads live in the memory of one process. All producers and consumers of a spread must
-    therefore reach the same process: run it as one shared service, not as a sidecar beside each.
-    A restart loses them, with their dead letters. So:
+    By default, named spreads live in the memory of one process. All producers and consumers of a
+    spread must then reach the same process: run it as one shared service, not as a sidecar beside
+    each. A restart loses them, with their dead letters. With `offbeat serve --spread-store` they are
+    kept in Redis: any server with the same store answers, and a restart of all of them loses
+    nothing. Redis may still lose what it had not written to disk. In either case:
     1. A producer keeps each group until it is settled.
     2. When a call is answered with NOT_FOUND (ERROR_REASON_UNKNOWN_SPREAD), it opens the spread
     again and repeats the call. A consumer does the same.

@@ -207,12 +207,8 @@ impl NamedSpread {
         consumer: &Arc<str>,
         count: usize,
     ) -> Result<Vec<LeasedJob>, Rejection> {
-        check_consumer(consumer)?;
         self.advance(now);
-        let is_new = self.leases.held_by(consumer) == 0;
-        if is_new && self.leases.consumers() >= SPREAD_CONSUMERS.max_size() {
-            return Err(full("consumer_id", consumer, SPREAD_CONSUMERS));
-        }
+        self.check_consumer(consumer)?;
         let (mut jobs, mut bytes) = (Vec::new(), 0);
         while jobs.len() < count && bytes < PULLED_BYTES.max_size() {
             let (queue, order) = (&mut self.queue, &mut self.order);
@@ -243,6 +239,19 @@ impl NamedSpread {
         } else {
             EmptyReason::NoReadyJob
         }
+    }
+
+    /// Refuses a consumer that may lease nothing, as of the last call.
+    ///
+    /// # Errors
+    /// Those of [`pull`](Self::pull).
+    pub fn check_consumer(&self, consumer: &Arc<str>) -> Result<(), Rejection> {
+        check_consumer(consumer)?;
+        let is_new = self.leases.held_by(consumer) == 0;
+        if is_new && self.leases.consumers() >= SPREAD_CONSUMERS.max_size() {
+            return Err(full("consumer_id", consumer, SPREAD_CONSUMERS));
+        }
+        Ok(())
     }
 
     /// Whether a pull of a consumer would lease a job. Time must have [passed](Self::advance).

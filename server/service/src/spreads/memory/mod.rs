@@ -55,6 +55,12 @@ impl MemoryStore {
         }
     }
 
+    /// Bytes of all spreads, as they are counted against the limit.
+    #[must_use]
+    pub fn byte_count(&self) -> u64 {
+        self.lock().bytes
+    }
+
     fn lock(&self) -> MutexGuard<'_, Spreads> {
         // A panic cannot leave a spread half done in a way that a lock would mend.
         self.spreads.lock().unwrap_or_else(PoisonError::into_inner)

@@ -26,11 +26,11 @@ use futures_util::StreamExt as _;
 use offbeat_core::limits::SPREAD_NAME;
 use offbeat_core::spread::lease::{LeaseId, SettleAction};
 use offbeat_core::spread::named::{
-    BytesLeft, EmptyReason, GroupPart, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec,
-    Receipt, SpreadState,
+    BytesLeft, EmptyReason, GroupPart, GroupStatus, LeasedJob, LimitChanges, NamedSpread,
+    NamedSpreadSpec, Receipt, SpreadState,
 };
 use offbeat_core::{Moment, Reason, Rejection};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use self::calls::{Answer, Call, empty_reason};
@@ -102,6 +102,13 @@ impl RedisStore {
                 unknown(name)
             }
             Failure::Engine(error) => {
+                // Nothing is kept of names that nobody may ever have opened.
+                let is_unread = |shared: &Arc<Shared>| shared.with(|_| ()).is_none();
+                let mut spreads = self.lock();
+                if spreads.get(name).is_some_and(is_unread) {
+                    spreads.remove(name);
+                }
+                drop(spreads);
                 tracing::warn!(spread = name, error, "the store of named spreads failed");
                 let allowed = "must be reached: try again later";
                 Rejection::new(Reason::StoreUnavailable, "spread_store", error, allowed)
@@ -190,29 +197,23 @@ impl RedisStore {
         self.lock().values().cloned().collect()
     }
 
-    /// One pull, which is not interrupted: what it leases is released if nobody waits for it.
+    /// One pull, which is not interrupted: what it leases is released if nobody waits for it any
+    /// more. And whether a consumer need not wait for more.
     async fn pull_once(
         self: &Arc<Self>,
         name: &str,
         consumer: &Arc<str>,
         count: usize,
     ) -> Result<(Leased, bool), Rejection> {
-        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let (store, name) = (Arc::clone(self), name.to_owned());
         let consumer = Arc::clone(consumer);
         tokio::spawn(async move {
             let pulled = store.lease(&name, consumer, count).await;
-            if let Err(Ok((unheard, _))) = sender.send(pulled) {
-                let release = |job: offbeat_core::spread::named::LeasedJob| {
-                    (job.id, SettleAction::Release { delay: 0 })
-                };
-                let settlements: Vec<_> = unheard.jobs.into_iter().map(release).collect();
-                if !settlements.is_empty() {
-                    let _ = store.call(&name, &Call::Settle(settlements)).await;
-                }
-            }
+            let _ = sender.send(Unheard { store, name, pulled: Some(pulled) });
         });
-        receiver.await.unwrap_or_else(|_| Err(interrupted()))
+        let heard = receiver.await.ok().and_then(|mut unheard| unheard.pulled.take());
+        heard.unwrap_or_else(|| Err(interrupted()))
     }
 
     async fn lease(
@@ -241,6 +242,26 @@ impl RedisStore {
                 (leased, is_final)
             })
             .ok_or_else(|| unknown(name))
+    }
+}
+
+/// What a pull leased, until its caller has it.
+struct Unheard {
+    store: Arc<RedisStore>,
+    name: String,
+    pulled: Option<Result<(Leased, bool), Rejection>>,
+}
+
+impl Drop for Unheard {
+    fn drop(&mut self) {
+        let Some(Ok((leased, _))) = self.pulled.take() else { return };
+        let release = |job: LeasedJob| (job.id, SettleAction::Release { delay: 0 });
+        let settlements: Vec<_> = leased.jobs.into_iter().map(release).collect();
+        if settlements.is_empty() {
+            return;
+        }
+        let (store, name) = (Arc::clone(&self.store), std::mem::take(&mut self.name));
+        tokio::spawn(async move { drop(store.call(&name, &Call::Settle(settlements)).await) });
     }
 }
 
@@ -372,10 +393,10 @@ impl SpreadStore for Arc<RedisStore> {
             let is_last = self.is_over(end);
             // A pull that leases nothing is no entry.
             let may_lease = || shared.with_now(|kept, now| kept.may_lease(now, consumer));
-            if is_stale || may_lease() != Some(true) {
+            if is_stale || !matches!(may_lease(), Some(Ok(true))) {
                 self.read(name).await?;
             }
-            if may_lease().ok_or_else(|| unknown(name))? {
+            if may_lease().ok_or_else(|| unknown(name))?? {
                 let (leased, is_final) = self.pull_once(name, consumer, count).await?;
                 if is_final || is_last {
                     return Ok(leased);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use offbeat_core::Rejection;
 use offbeat_core::spread::named::{NamedSpread, SpreadState};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -114,9 +115,11 @@ impl Kept {
         self.machine.spec().lease_millis.unsigned_abs()
     }
 
-    /// Whether a pull may lease a job, or say that there will be none.
-    pub(super) fn may_lease(&self, now: u64, consumer: &Arc<str>) -> bool {
-        self.machine.state() == SpreadState::Closed || self.machine.may_lease(now, consumer)
+    /// Whether a pull of a consumer would lease a job, or tell that there will be none.
+    pub(super) fn may_lease(&self, now: u64, consumer: &Arc<str>) -> Result<bool, Rejection> {
+        self.machine.check_consumer(consumer)?;
+        let is_closed = self.machine.state() == SpreadState::Closed;
+        Ok(is_closed || self.machine.may_lease(now, consumer))
     }
 
     pub(super) fn describe(&self, name: &str) -> Description {
