@@ -231,7 +231,7 @@ async fn every_history_is_answered_as_in_memory_whichever_process_is_asked() {
     let redis = Redis::start(&[]).await;
     let stores = [connect(&redis).await, connect(&redis).await];
     let memory = MemoryStore::new(clock, BYTES);
-    let histories = std::env::var("OFFBEAT_HISTORIES").map_or(300, |count| count.parse().unwrap());
+    let histories = std::env::var("OFFBEAT_HISTORIES").map_or(150, |count| count.parse().unwrap());
     for seed in 0..histories {
         let mut rng = Mt64::new(seed);
         let limits = SpreadLimits {
@@ -421,6 +421,56 @@ async fn a_redis_that_does_not_answer_is_unavailable_and_then_answers_again() {
     redis.thaw();
     let leased = store.pull("s", &one(), 1, Duration::from_secs(20)).await.unwrap();
     assert_eq!(names(&leased), ["a/0"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redis_without_memory_refuses_groups_and_loses_none() {
+    let redis = Redis::start(&["--maxmemory", "8mb", "--maxmemory-policy", "noeviction"]).await;
+    let store = connect(&redis).await;
+    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    let large = |id: String| {
+        let payloads = vec![Bytes::from(vec![7; 200 << 10])];
+        let commit = Some(Commit {
+            job_count: 1,
+            sha256: content_digest(&payloads).to_vec().into(),
+            ..Commit::default()
+        });
+        GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
+    };
+    let mut taken = 0;
+    let refused = loop {
+        match store.submit("s", vec![large(format!("g{taken}"))]).await {
+            Ok(_) => taken += 1,
+            Err(refused) => break refused,
+        }
+    };
+    assert!((5..60).contains(&taken), "{taken}");
+    assert_eq!(refused.reason, Reason::LimitReached, "{refused}");
+    redis.command(&["CONFIG", "SET", "maxmemory", "64mb"]).await;
+    assert_eq!(store.describe("s").await.unwrap().counts.groups, taken);
+    store.submit("s", vec![large("more".to_owned())]).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settled_groups_are_forgotten_where_room_is_wanted() {
+    let redis = Redis::start(&[]).await;
+    let store = RedisStore::connect(&redis.url(), "test:", 100_000).await.unwrap();
+    for name in ["s", "t"] {
+        store.open(name.to_owned(), spec(600_000)).await.unwrap();
+    }
+    // Each is remembered with more than 160 bytes.
+    for number in 0..1_500 {
+        let mut settled = group(&format!("g{number}"), 1);
+        settled.commit.as_mut().unwrap().settled_ranges = vec![(0, 1)];
+        store.submit("s", vec![settled]).await.unwrap();
+    }
+    let held: u64 = store.figures().iter().map(|held| held.bytes).sum();
+    assert!(held <= 100_000, "{held}");
+    store.submit("t", vec![group("a", 200)]).await.unwrap();
+    let (statuses, _) =
+        store.groups("s", &["g0".to_owned(), "g1499".to_owned()], NOW).await.unwrap();
+    let states: Vec<GroupState> = statuses.iter().map(|status| status.state).collect();
+    assert_eq!(states, [GroupState::Unknown, GroupState::Settled]);
 }
 
 #[tokio::test]

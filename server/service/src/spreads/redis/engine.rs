@@ -42,13 +42,18 @@ pub(super) struct Told {
 pub(super) enum Failure {
     /// There is no such spread.
     Unknown,
+    /// The memory of Redis is full; nothing was done.
+    Full,
     /// Redis did not answer, or as it should not. The step may have been taken.
     Engine(String),
 }
 
 impl From<RedisError> for Failure {
     fn from(error: RedisError) -> Self {
-        Self::Engine(error.to_string())
+        match error.code() {
+            Some("OOM") => Self::Full,
+            _ => Self::Engine(error.to_string()),
+        }
     }
 }
 

@@ -101,6 +101,11 @@ impl RedisStore {
                 }
                 unknown(name)
             }
+            Failure::Full => {
+                let allowed = "there is no memory left in the store: give it more, or try again \
+                               later, when others are settled (and dead letters deleted)";
+                Rejection::new(Reason::LimitReached, "spread_store", name, allowed)
+            }
             Failure::Engine(error) => {
                 // Nothing is kept of names that nobody may ever have opened.
                 let is_unread = |shared: &Arc<Shared>| shared.with(|_| ()).is_none();
@@ -129,13 +134,28 @@ impl RedisStore {
         Ok((shared, answer, millis))
     }
 
-    /// What other spreads of this process leave to one that wants so much.
-    fn bytes_left(&self, wanted: u64, overhead: u64) -> BytesLeft {
-        let held = self.all().into_iter().filter_map(|shared| shared.figures());
-        let held = held.map(|held| held.bytes).sum::<u64>();
-        let left = self.max_byte_count.saturating_sub(held);
+    /// What other spreads of this process leave to one that wants so much; settled groups are
+    /// forgotten for it.
+    async fn bytes_left(&self, wanted: u64, overhead: u64) -> Result<BytesLeft, Rejection> {
+        for shared in self.all() {
+            let missing = (self.byte_count() + wanted).saturating_sub(self.max_byte_count);
+            if missing == 0 {
+                break;
+            }
+            let remembered = shared.with(|kept| kept.machine.remembered_memory());
+            if remembered.is_some_and(|bytes| bytes > 0) {
+                self.call(shared.name(), &Call::Forget { bytes: missing }).await?;
+            }
+        }
+        let left = self.max_byte_count.saturating_sub(self.byte_count());
         let now = if wanted > left { left.saturating_sub(overhead) } else { u64::MAX };
-        BytesLeft { now, at_most: self.max_byte_count }
+        Ok(BytesLeft { now, at_most: self.max_byte_count })
+    }
+
+    /// Bytes of the spreads that this process works with.
+    fn byte_count(&self) -> u64 {
+        let figures = self.all().into_iter().filter_map(|shared| shared.figures());
+        figures.map(|held| held.bytes).sum()
     }
 
     /// Waits until a spread has changed, as `changes` tells, or the time is over. Whether it has to
@@ -333,7 +353,7 @@ impl SpreadStore for Arc<RedisStore> {
         let wanted = parts.iter().map(GroupPart::memory).sum::<u64>();
         let payloads = parts.iter().flat_map(|part| &part.payloads);
         let payloads = payloads.map(|payload| payload.len() as u64).sum::<u64>();
-        let elsewhere = self.bytes_left(wanted, wanted - payloads);
+        let elsewhere = self.bytes_left(wanted, wanted - payloads).await?;
         let shared = self.shared(name);
         // What would be refused does not become an entry.
         if !matches!(shared.check(&parts, elsewhere), Some(Ok(()))) {
@@ -474,7 +494,7 @@ impl SpreadStore for Arc<RedisStore> {
                 (numbers, wanted)
             })
             .ok_or_else(|| unknown(name))?;
-        let elsewhere = self.bytes_left(wanted, wanted);
+        let elsewhere = self.bytes_left(wanted, wanted).await?;
         let (_, answer, _) = self.call(name, &Call::Redrive { numbers, elsewhere }).await?;
         let Answer::Count(count) = answer else { return Err(interrupted()) };
         count

@@ -17,6 +17,9 @@ use crate::spreads::SpreadFigures;
 /// replaced.
 const MOST_READS: usize = 10_000;
 
+/// Calls without an answer after which those are dropped for which nobody waits any more.
+const FORGOTTEN_AFTER: usize = 1_024;
+
 /// Bytes of entries after which a snapshot is taken, if it is not larger itself.
 const SNAPSHOT_AFTER: u64 = 1 << 20;
 
@@ -138,6 +141,9 @@ impl Shared {
         let (sender, mut answer) = oneshot::channel();
         let from = {
             let mut replica = self.lock();
+            if replica.asked.len() >= FORGOTTEN_AFTER {
+                replica.asked.retain(|_, asked| !asked.is_closed());
+            }
             replica.asked.insert(id, sender);
             replica.next
         };
