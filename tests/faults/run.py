@@ -4,6 +4,9 @@
 its own, producers and consumers in three languages, leases of a second. The server is killed
 (SIGKILL) at random moments and started again at once; consumers are killed, stopped for longer
 than a lease, and ended.
+
+With ``--store redis``, each world has two servers and a Redis that writes each change to disk, and
+it is one of the three that is killed. Then nothing is lost with any of them.
 """
 
 from __future__ import annotations
@@ -68,10 +71,43 @@ def free_port() -> int:
             return port
 
 
-class World:
-    """A server, its producers and consumers, and what they say."""
+class Redis:
+    """A Redis that writes each change to disk before it answers."""
 
-    def __init__(self, number: int, kills: int, seed: int, languages: list[str]) -> None:
+    def __init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="offbeat-")
+        self.socket = Path(self.folder.name, "redis.sock")
+        self.process = self.serve()
+
+    def serve(self) -> subprocess.Popen:
+        flags = ["--port", "0", "--unixsocket", self.socket, "--dir", self.folder.name]
+        flags += ["--save", "", "--appendonly", "yes", "--appendfsync", "always"]
+        return subprocess.Popen(["redis-server", *flags], stdout=subprocess.DEVNULL)
+
+    def flags(self) -> list[str]:
+        """What a server is told of it; waits until it answers."""
+        for _ in range(1_000):
+            ping = ["redis-cli", "-s", self.socket, "ping"]
+            if subprocess.run(ping, capture_output=True, check=False).stdout == b"PONG\n":
+                return ["--spread-store", f"redis+unix://{self.socket}"]
+            time.sleep(0.02)
+        raise AssertionError("redis-server does not answer")
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def restart(self) -> None:
+        self.kill()
+        self.process = self.serve()
+
+
+class World:
+    """A server or two, producers and consumers, and what they say."""
+
+    def __init__(
+        self, number: int, kills: int, seed: int, languages: list[str], with_redis: bool
+    ) -> None:
         self.random = random.Random(f"{seed}/{number}")
         self.kills = kills
         producers, consumers = WORLDS[number % len(WORLDS)]
@@ -81,13 +117,15 @@ class World:
         self.ledger, self.lock = Ledger(), threading.Lock()
         self.failures: list[str] = []
         self.number = number
-        self.address = f"127.0.0.1:{free_port()}"
-        self.server = self.serve()
+        self.redis = Redis() if with_redis else None
+        addresses = [f"127.0.0.1:{free_port()}" for _ in range(2 if with_redis else 1)]
+        self.servers = {address: self.serve(address) for address in addresses}
         self.processes: dict[str, tuple[subprocess.Popen, threading.Thread]] = {}
         self.lives = 0
 
-    def serve(self) -> subprocess.Popen:
-        command = [BINARY, "serve", "--listen", self.address, "--admin-listen", "off"]
+    def serve(self, address: str) -> subprocess.Popen:
+        command = [BINARY, "serve", "--listen", address, "--admin-listen", "off"]
+        command += self.redis.flags() if self.redis else []
         server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         said = []
         for line in server.stderr:
@@ -97,7 +135,8 @@ class World:
         raise AssertionError(f"the server did not start: {said}")
 
     def start(self, name: str, kind: str, program: str, *arguments: str) -> None:
-        command = [*COMMANDS[kind], str(PROGRAMS / f"{program}.{kind}"), self.address, SPREAD]
+        address = self.random.choice(list(self.servers))
+        command = [*COMMANDS[kind], str(PROGRAMS / f"{program}.{kind}"), address, SPREAD]
         errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (the reader outlives this)
         process = subprocess.Popen(
             [*command, *arguments], stdout=subprocess.PIPE, stderr=errors, text=True
@@ -147,7 +186,10 @@ class World:
         finally:
             for process, _ in self.processes.values():
                 process.kill()
-            self.server.kill()
+            for server in self.servers.values():
+                server.kill()
+            if self.redis:
+                self.redis.kill()
 
     def live(self) -> None:
         # Groups come for as long as there are kills.
@@ -165,9 +207,7 @@ class World:
             self.disturb_consumer()
             with self.lock:
                 self.ledger.kills.append(time.time() * 1_000)
-            self.server.kill()
-            self.server.communicate()
-            self.server = self.serve()
+            self.kill()
         end = time.monotonic() + 120 + seconds
         for place in range(len(self.producers)):
             process, reader = self.processes[f"p{place}"]
@@ -179,6 +219,15 @@ class World:
             process.wait(90)
             reader.join()
 
+    def kill(self) -> None:
+        if self.redis and self.random.randrange(3) == 0:
+            self.redis.restart()
+            return
+        address = self.random.choice(list(self.servers))
+        self.servers[address].kill()
+        self.servers[address].communicate()
+        self.servers[address] = self.serve(address)
+
     def close(self) -> None:
         # A server that was killed last knows of no spread if nothing was left to submit.
         self.call("OpenSpread", {"spreadName": SPREAD, "spec": SPEC})
@@ -187,7 +236,7 @@ class World:
             raise AssertionError(f"the spread is not closed: {closed}")
 
     def call(self, method: str, request: dict) -> dict:
-        url = f"http://{self.address}/offbeat.v1.NamedSpreadService/{method}"
+        url = f"http://{next(iter(self.servers))}/offbeat.v1.NamedSpreadService/{method}"
         headers = {"content-type": "application/json"}
         body = json.dumps(request).encode()
         with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as answer:
@@ -224,12 +273,13 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--worlds", type=int, default=4)
     parser.add_argument("--languages", nargs="+", choices=COMMANDS, default=list(COMMANDS))
+    parser.add_argument("--store", choices=["memory", "redis"], default="memory")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}", flush=True)
     share = -(-arguments.kills // arguments.worlds)
     worlds = [
-        World(number, share, arguments.seed, arguments.languages)
+        World(number, share, arguments.seed, arguments.languages, arguments.store == "redis")
         for number in range(arguments.worlds)
     ]
     threads = [threading.Thread(target=world.run) for world in worlds]
