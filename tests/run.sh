@@ -278,6 +278,7 @@ clients() {
     ended celery
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
+    python3 tests/faults/run.py --kills 60 --store redis
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
     say "README and examples; beside them idle streams and connections, and a minute of mixed load"
@@ -322,6 +323,9 @@ production() {
     "$venv/bin/pytest" --quiet tests/deploy
     say "attacks, beside a client that behaves"
     "$venv/bin/pytest" --quiet tests/attacks
+    say "spreads in Redis, and kills of it and its servers"
+    OFFBEAT_HISTORIES=3000 cargo test --quiet --locked --package offbeat --test spread_stores
+    python3 tests/faults/run.py --kills 400 --store redis
     say "a soak of Celery; \`just soak\` is an hour of it"
     "$venv/bin/python" tests/frameworks/soak.py --minutes 10
 }

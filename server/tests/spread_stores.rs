@@ -21,8 +21,8 @@ use offbeat::spreads::{
 use offbeat_core::spread::SpreadSpec;
 use offbeat_core::spread::lease::{LeaseId, SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{
-    Commit, EmptyReason, GroupPart, GroupState, LimitChanges, NamedSpreadSpec, SpreadLimits,
-    SpreadState, content_digest,
+    Commit, EmptyReason, GroupPart, GroupState, LimitChanges, NamedSpreadSpec, Receipt,
+    SpreadLimits, SpreadState, content_digest,
 };
 use offbeat_core::{Moment, Reason, Rejection};
 use rand_mt::Mt64;
@@ -369,6 +369,48 @@ async fn spreads_outlive_redis_and_no_lease_of_before_settles_anything() {
     expected.retain(|name| *name != done);
     assert_eq!(came, expected);
     assert!(again.jobs.iter().all(|job| job.redelivered));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
+    let mut redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    let before = here.open("s".to_owned(), spec(1_000)).await.unwrap().0;
+    here.submit("s", vec![group("kept", 2)]).await.unwrap();
+    redis.command(&["SAVE"]).await;
+    for number in 0..5 {
+        here.submit("s", vec![group(&format!("lost-{number}"), 2)]).await.unwrap();
+    }
+    let leased = here.pull("s", &one(), 3, NOW).await.unwrap();
+    assert_eq!(leased.jobs.len(), 3);
+    there.describe("s").await.unwrap();
+    redis.restart().await;
+
+    while here.describe("s").await.is_err() {}
+    let lost = ["kept".to_owned(), "lost-0".to_owned()];
+    let (statuses, epoch) = here.groups("s", &lost, NOW).await.unwrap();
+    let states: Vec<GroupState> = statuses.iter().map(|status| status.state).collect();
+    assert_eq!(states, [GroupState::Received, GroupState::Unknown]);
+    // As many entries as were lost come anew, and none is taken for one of those.
+    for number in 0..8 {
+        let mut again = group(&format!("lost-{number}"), 2);
+        let first_receipt = Some(Receipt { epoch: before.epoch, lease_millis: 1_000 });
+        again.commit.as_mut().unwrap().first_receipt = first_receipt;
+        here.submit("s", vec![again]).await.unwrap();
+    }
+    while there.describe("s").await.is_err() {}
+    let (here_now, there_now) =
+        (here.describe("s").await.unwrap(), there.describe("s").await.unwrap());
+    assert_eq!(format!("{there_now:?}"), format!("{here_now:?}"));
+    assert_eq!(
+        (here_now.epoch, here_now.counts.groups, here_now.counts.leased_jobs),
+        (epoch, 9, 0)
+    );
+    let at_once = there.pull("s", &one(), 30, NOW).await.unwrap();
+    assert!(at_once.jobs.is_empty(), "the leases of before may last: {:?}", names(&at_once));
+    let then = there.pull("s", &one(), 30, Duration::from_secs(20)).await.unwrap();
+    assert_eq!(then.jobs.len(), 18);
+    assert!(then.jobs.iter().all(|job| job.redelivered));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -130,3 +130,79 @@ impl Kept {
         figures(name, self.epoch, &self.machine, now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use offbeat_core::spread::SpreadSpec;
+    use offbeat_core::spread::lease::SettleAction;
+    use offbeat_core::spread::named::{
+        BytesLeft, Commit, GroupPart, NamedSpreadSpec, content_digest,
+    };
+    use sha2::{Digest as _, Sha256};
+
+    use super::super::calls::{Call, LAYOUT, encoded};
+    use super::*;
+
+    /// The entries of a journal: a spread in all its parts.
+    fn journal() -> Vec<Vec<u8>> {
+        let group = |id: &str, commits: bool| {
+            let payloads = vec![Bytes::from_static(b"one"), Bytes::from_static(b"two")];
+            let sha256 = content_digest(&payloads).to_vec().into();
+            let commit = Commit { job_count: 2, sha256, ..Commit::default() };
+            let (group_id, commit) = (id.to_owned(), commits.then_some(commit));
+            GroupPart { group_id, payloads, commit, ..GroupPart::default() }
+        };
+        let parts = vec![group("a", true), group("b", true), group("c", false)];
+        let lease =
+            |sequence| offbeat_core::spread::lease::LeaseId { epoch: 7, sequence, attempt: 1 };
+        let settlements = vec![
+            (lease(0), SettleAction::Ack),
+            (lease(1), SettleAction::DeadLetter),
+            (lease(2), SettleAction::Nack { delay: 500 }),
+        ];
+        let spec = NamedSpreadSpec::new(SpreadSpec::cooldown(2));
+        let mut entries = vec![[b"000000000000100O00000000000000000007", &*bytes(&spec)].concat()];
+        for (number, call) in [
+            Call::Submit { parts, elsewhere: BytesLeft::ALL },
+            Call::Pull { consumer: "consumer".into(), count: 4 },
+            Call::Settle(settlements),
+        ]
+        .iter()
+        .enumerate()
+        {
+            let id = CallId { process: 1, number: number as u64 };
+            entries.push([b"000000000000200C", &*encoded(id, call).unwrap()].concat());
+        }
+        entries
+    }
+
+    fn bytes(value: &impl Serialize) -> Vec<u8> {
+        postcard::to_stdvec(value).unwrap()
+    }
+
+    /// What is in a Redis was written by another release. If this fails, entries or snapshots have
+    /// another form: raise `LAYOUT`, and write down the new digest.
+    #[test]
+    fn another_form_of_journals_and_snapshots_is_another_layout() {
+        let mut replica = Replica::default();
+        let mut digest = Sha256::new();
+        for entry in journal() {
+            replica.take(&entry).unwrap();
+            digest.update(&entry);
+        }
+        digest.update(bytes(replica.kept.as_ref().unwrap()));
+        let digest: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!((LAYOUT, &digest[..16]), (1, "12c9cbee52d483d4"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_entry_are_refused() {
+        for entry in journal() {
+            for length in 0..entry.len() {
+                let mut replica = Replica::default();
+                assert!(replica.take(&entry[..length]).is_err(), "{length}");
+            }
+        }
+    }
+}
