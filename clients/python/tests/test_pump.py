@@ -131,7 +131,9 @@ def test_a_token_is_the_text_that_all_clients_read():
     assert LeaseToken.parse("7.12345678901.3") == token
 
 
-@pytest.mark.parametrize("text", ["", "1.2", "1.2.x", "1.2.3.4", "-1.2.3", "1.2.3\n"])
+@pytest.mark.parametrize(
+    "text", ["", "1.2", "1.2.x", "1.2.3.4", "-1.2.3", "1.2.3\n", f"{1 << 63}.2.3", f"1.2.{1 << 31}"]
+)
 def test_texts_that_are_no_tokens(text):
     with pytest.raises(offbeat.InvalidArgument, match="token"):
         LeaseToken.parse(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Callable
@@ -86,7 +87,9 @@ class Pump:
                 self._hand_over(job)
             except BaseException:
                 rest = [(left, SettleAction.RELEASE) for left in pulled.jobs[index:]]
-                self._spread.settle(rest, delay=timedelta(seconds=1))
+                # If the sidecar is away, too, their leases end; what the queue said is the cause.
+                with suppress(OffbeatError):
+                    self._spread.settle(rest, delay=timedelta(seconds=1))
                 raise
             self._held.append(_HandedOver(job.token, now + self._hold_for))
             self._round = min(job.lease_duration.total_seconds() / 3, _LONGEST_ROUND)
@@ -96,7 +99,8 @@ class Pump:
     def run(self, stop: threading.Event | None = None) -> None:
         """Hand jobs over until ``stop`` is set, or the spread has ended. Errors are logged.
 
-        What was handed over stays so: another pump, or this one again, goes on from there.
+        What was handed over stays so: this pump, if it is run again, goes on from there. Another
+        pump does not know of it: a job whose worker does not extend its lease comes again.
         """
         stop = stop or threading.Event()
         pause = _FIRST_PAUSE

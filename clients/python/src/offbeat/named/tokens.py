@@ -37,4 +37,7 @@ class LeaseToken:
         found = _TEXT.fullmatch(text)
         if found is None:
             raise refused("token", text, "must be EPOCH.SEQUENCE.ATTEMPT, as str() gives it")
-        return cls(*map(int, found.groups()))
+        token = cls(*map(int, found.groups()))
+        if max(token.epoch, token.sequence) >= 1 << 63 or token.attempt >= 1 << 31:
+            raise refused("token", text, "must have numbers that a lease may have")
+        return token

@@ -1,20 +1,22 @@
 //! Named spreads in Redis, for several processes, which all answer every call.
 //!
 //! Each spread has a journal: the calls that change it, in one order for all processes, with the
-//! time of each by the clock of Redis. A process that has read it holds the spread as
-//! [`NamedSpread`] does in memory; so the order of jobs, the limits and the answers are the same.
-//! To call is to add an entry: one atomic step, which answers with all that the process has not
-//! seen. Its own entry then gives the answer. From time to time a snapshot takes the place of the
-//! entries before it.
+//! time of each by the clock of Redis. A process that has read it holds the same
+//! [`NamedSpread`](offbeat_core::spread::named::NamedSpread) as in memory, so order, limits and
+//! answers are the same. To call is to add an entry: one atomic step, which answers with all that
+//! the process has not seen. Its own entry then gives the answer. From time to time a snapshot takes
+//! the place of the entries before it.
 //!
 //! Redis tells by its `run_id` that it was restarted or that another one took over. The journal may
 //! have lost its end then, so the script begins another life of the spread
-//! ([`NamedSpread::restart`]).
+//! ([`restart`](offbeat_core::spread::named::NamedSpread::restart)).
 
 mod calls;
 mod checks;
 mod engine;
+mod pulls;
 mod replica;
+mod seam;
 mod shared;
 
 use std::collections::BTreeMap;
@@ -23,33 +25,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use offbeat_core::limits::SPREAD_NAME;
-use offbeat_core::spread::lease::{LeaseId, SettleAction};
-use offbeat_core::spread::named::{
-    BytesLeft, EmptyReason, GroupPart, GroupStatus, LeasedJob, LimitChanges, NamedSpread,
-    NamedSpreadSpec, Receipt, SpreadState,
-};
+use offbeat_core::spread::named::BytesLeft;
 use offbeat_core::{Moment, Reason, Rejection};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
-use self::calls::{Answer, Call, empty_reason};
+use self::calls::{Answer, Call};
 use self::engine::{Engine, Failure};
-use self::replica::Kept;
 use self::shared::Shared;
-use super::views::{check_same, unknown};
-use super::{
-    CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadFigures,
-    SpreadStore,
-};
-use crate::limits::NAMED_SPREADS;
+use super::views::unknown;
 
 /// How often those who wait look, if Redis says nothing: its words may have been lost.
 const LOOK: Duration = Duration::from_secs(5);
 /// The pause before Redis is listened to again.
 const LISTEN_AGAIN: Duration = Duration::from_millis(500);
-/// How often a spread is opened or read while others discard it and open it again.
-const TRIES: usize = 8;
 
 /// Holds named spreads in Redis.
 #[derive(Debug)]
@@ -216,73 +205,6 @@ impl RedisStore {
     fn all(&self) -> Vec<Arc<Shared>> {
         self.lock().values().cloned().collect()
     }
-
-    /// One pull, which is not interrupted: what it leases is released if nobody waits for it any
-    /// more. And whether a consumer need not wait for more.
-    async fn pull_once(
-        self: &Arc<Self>,
-        name: &str,
-        consumer: &Arc<str>,
-        count: usize,
-    ) -> Result<(Leased, bool), Rejection> {
-        let (sender, receiver) = oneshot::channel();
-        let (store, name) = (Arc::clone(self), name.to_owned());
-        let consumer = Arc::clone(consumer);
-        tokio::spawn(async move {
-            let pulled = store.lease(&name, consumer, count).await;
-            let _ = sender.send(Unheard { store, name, pulled: Some(pulled) });
-        });
-        let heard = receiver.await.ok().and_then(|mut unheard| unheard.pulled.take());
-        heard.unwrap_or_else(|| Err(interrupted()))
-    }
-
-    async fn lease(
-        &self,
-        name: &str,
-        consumer: Arc<str>,
-        count: usize,
-    ) -> Result<(Leased, bool), Rejection> {
-        let start = Instant::now();
-        let (shared, answer, millis) = self.call(name, &Call::Pull { consumer, count }).await?;
-        let Answer::Jobs(jobs) = answer else { return Err(interrupted()) };
-        let (jobs, empty_reason) = jobs?;
-        shared
-            .with(|kept| {
-                let lease_millis = kept.lease_millis();
-                let is_final = !jobs.is_empty() || empty_reason == Some(EmptyReason::Ended);
-                let leased = Leased {
-                    epoch: jobs.first().map_or(kept.epoch, |job| job.id.epoch),
-                    lease_millis,
-                    end_time: moment(millis + lease_millis - 1),
-                    jobs,
-                    empty_reason,
-                    stopped: *self.stopped.borrow(),
-                    start,
-                };
-                (leased, is_final)
-            })
-            .ok_or_else(|| unknown(name))
-    }
-}
-
-/// What a pull leased, until its caller has it.
-struct Unheard {
-    store: Arc<RedisStore>,
-    name: String,
-    pulled: Option<Result<(Leased, bool), Rejection>>,
-}
-
-impl Drop for Unheard {
-    fn drop(&mut self) {
-        let Some(Ok((leased, _))) = self.pulled.take() else { return };
-        let release = |job: LeasedJob| (job.id, SettleAction::Release { delay: 0 });
-        let settlements: Vec<_> = leased.jobs.into_iter().map(release).collect();
-        if settlements.is_empty() {
-            return;
-        }
-        let (store, name) = (Arc::clone(&self.store), std::mem::take(&mut self.name));
-        tokio::spawn(async move { drop(store.call(&name, &Call::Settle(settlements)).await) });
-    }
 }
 
 /// A call of this process broke off: a bug.
@@ -293,267 +215,4 @@ fn interrupted() -> Rejection {
 
 fn moment(millis: u64) -> Option<Moment> {
     Moment::from_unix_millis(i64::try_from(millis).ok()?)
-}
-
-#[tonic::async_trait]
-impl SpreadStore for Arc<RedisStore> {
-    async fn open(
-        &self,
-        name: String,
-        spec: NamedSpreadSpec,
-    ) -> Result<(Description, bool), Rejection> {
-        if !SPREAD_NAME.allows(name.len() as i128) {
-            let allowed = format!("must be {SPREAD_NAME}");
-            return Err(Rejection::new(Reason::OutOfRange, "spread_name", name, allowed));
-        }
-        let checked = NamedSpread::try_new(0, &spec).map_err(|refused| refused.under("spec"))?;
-        let bytes = postcard::to_stdvec(&spec).map_err(|_| interrupted())?;
-        let mut ended: Option<(String, u64)> = None;
-        for _ in 0..TRIES {
-            let place = ended.as_ref().map(|(life, next)| (&**life, *next));
-            let most = NAMED_SPREADS.max_size();
-            let opened = self.engine.open(&name, &bytes, most, place).await;
-            let Some(created) = self.heard(&name, opened)? else {
-                let allowed = format!("must be {NAMED_SPREADS}: discard one");
-                return Err(Rejection::new(Reason::LimitReached, "spread_name", name, allowed));
-            };
-            let shared = match self.read(&name).await {
-                Err(refused) if refused.reason == Reason::UnknownSpread => continue,
-                read => read?,
-            };
-            let found = shared.with_life(|kept, life, next| {
-                if !created && kept.machine.is_spent() {
-                    ended = Some((life.life.clone(), next));
-                    return Ok(None);
-                }
-                if !created {
-                    check_same(&name, &kept.machine, checked.spec())?;
-                }
-                Ok::<_, Rejection>(Some(kept.describe(&name)))
-            });
-            if let Some(description) = found.ok_or_else(|| unknown(&name))?? {
-                return Ok((description, created));
-            }
-        }
-        Err(interrupted())
-    }
-
-    async fn update(&self, name: &str, changes: LimitChanges) -> Result<Description, Rejection> {
-        let (shared, answer, _) = self.call(name, &Call::Update(changes)).await?;
-        let Answer::Done(done) = answer else { return Err(interrupted()) };
-        done?;
-        shared.with(|kept| kept.describe(name)).ok_or_else(|| unknown(name))
-    }
-
-    async fn submit(
-        &self,
-        name: &str,
-        parts: Vec<GroupPart>,
-    ) -> Result<(Vec<GroupStatus>, Receipt), Rejection> {
-        let wanted = parts.iter().map(GroupPart::memory).sum::<u64>();
-        let payloads = parts.iter().flat_map(|part| &part.payloads);
-        let payloads = payloads.map(|payload| payload.len() as u64).sum::<u64>();
-        let elsewhere = self.bytes_left(wanted, wanted - payloads).await?;
-        let shared = self.shared(name);
-        // What would be refused does not become an entry.
-        if !matches!(shared.check(&parts, elsewhere), Some(Ok(()))) {
-            self.read(name).await?;
-            shared.check(&parts, elsewhere).ok_or_else(|| unknown(name))??;
-        }
-        let call = Call::Submit { parts, elsewhere };
-        let (shared, answer, _) = self.call(name, &call).await?;
-        let Answer::Statuses(statuses) = answer else { return Err(interrupted()) };
-        let receipt = shared.with(|kept| Receipt {
-            epoch: kept.epoch,
-            lease_millis: kept.machine.spec().lease_millis,
-        });
-        Ok((statuses?, receipt.ok_or_else(|| unknown(name))?))
-    }
-
-    async fn groups(
-        &self,
-        name: &str,
-        ids: &[String],
-        wait: Duration,
-    ) -> Result<(Vec<GroupStatus>, u64), Rejection> {
-        let end = Instant::now() + wait;
-        let mut is_stale = true;
-        loop {
-            let shared = self.shared(name);
-            let changes = shared.subscribe();
-            if is_stale {
-                self.read(name).await?;
-            }
-            let is_last = self.is_over(end);
-            let answer = shared.with(|kept| {
-                let is_news = ids.iter().any(|id| kept.machine.is_over(id));
-                let statuses = (is_news || is_last)
-                    .then(|| kept.machine.groups(ids.iter().map(String::as_str)));
-                statuses.map(|statuses| (statuses, kept.epoch))
-            });
-            if let Some(answer) = answer.ok_or_else(|| unknown(name))? {
-                return Ok(answer);
-            }
-            is_stale = self.wait(&shared, changes, end).await;
-        }
-    }
-
-    async fn pull(
-        &self,
-        name: &str,
-        consumer: &Arc<str>,
-        count: usize,
-        wait: Duration,
-    ) -> Result<Leased, Rejection> {
-        let end = Instant::now() + wait;
-        let mut is_stale = false; // at first, what is known here may do
-        loop {
-            let shared = self.shared(name);
-            let changes = shared.subscribe();
-            let is_last = self.is_over(end);
-            // A pull that leases nothing is no entry.
-            let may_lease = || shared.with_now(|kept, now| kept.may_lease(now, consumer));
-            if is_stale || !matches!(may_lease(), Some(Ok(true))) {
-                self.read(name).await?;
-            }
-            if may_lease().ok_or_else(|| unknown(name))?? {
-                let (leased, is_final) = self.pull_once(name, consumer, count).await?;
-                if is_final || is_last {
-                    return Ok(leased);
-                }
-            } else if is_last {
-                let none = |kept: &Kept| Leased {
-                    epoch: kept.epoch,
-                    lease_millis: kept.lease_millis(),
-                    end_time: None,
-                    jobs: Vec::new(),
-                    empty_reason: Some(empty_reason(&kept.machine, consumer)),
-                    stopped: *self.stopped.borrow(),
-                    start: Instant::now(),
-                };
-                return shared.with(none).ok_or_else(|| unknown(name));
-            }
-            is_stale = self.wait(&shared, changes, end).await;
-        }
-    }
-
-    async fn settle(
-        &self,
-        name: &str,
-        settlements: Vec<(LeaseId, SettleAction)>,
-    ) -> Result<Settled, Rejection> {
-        let (shared, answer, millis) = self.call(name, &Call::Settle(settlements)).await?;
-        let Answer::Outcomes(outcomes) = answer else { return Err(interrupted()) };
-        let lease = shared.with(Kept::lease_millis).ok_or_else(|| unknown(name))?;
-        Ok(Settled { outcomes, extended_end_time: moment(millis + lease - 1) })
-    }
-
-    async fn describe(&self, name: &str) -> Result<Description, Rejection> {
-        let shared = self.read(name).await?;
-        shared.with(|kept| kept.describe(name)).ok_or_else(|| unknown(name))
-    }
-
-    async fn list(&self, after: &str, count: usize) -> Result<(Vec<Description>, bool), Rejection> {
-        let names = self.engine.list(after, count + 1).await.map_err(Failure::from);
-        let names = self.heard("", names)?;
-        let has_more = names.len() > count;
-        let mut page = Vec::new();
-        for name in names.iter().take(count) {
-            match self.describe(name).await {
-                Err(refused) if refused.reason == Reason::UnknownSpread => {}
-                described => page.push(described?),
-            }
-        }
-        Ok((page, has_more))
-    }
-
-    async fn dead_letters(
-        &self,
-        name: &str,
-        after: Option<u64>,
-        count: usize,
-    ) -> Result<DeadLetterPage, Rejection> {
-        let shared = self.read(name).await?;
-        let page = shared.with(|kept| {
-            let (letters, has_more) = kept.machine.dead_letters(after, count);
-            DeadLetterPage { epoch: kept.epoch, letters, has_more }
-        });
-        page.ok_or_else(|| unknown(name))
-    }
-
-    async fn redrive_dead_letters(
-        &self,
-        name: &str,
-        letters: &DeadLetterIds,
-    ) -> Result<u64, Rejection> {
-        let shared = self.read(name).await?;
-        let (numbers, wanted) = shared
-            .with(|kept| {
-                let numbers = letters.in_epoch(kept.epoch).to_vec();
-                let wanted = kept.machine.redriven_memory(&numbers);
-                (numbers, wanted)
-            })
-            .ok_or_else(|| unknown(name))?;
-        let elsewhere = self.bytes_left(wanted, wanted).await?;
-        let (_, answer, _) = self.call(name, &Call::Redrive { numbers, elsewhere }).await?;
-        let Answer::Count(count) = answer else { return Err(interrupted()) };
-        count
-    }
-
-    async fn delete_dead_letters(
-        &self,
-        name: &str,
-        letters: &DeadLetterIds,
-    ) -> Result<u64, Rejection> {
-        let shared = self.read(name).await?;
-        let numbers = shared.with(|kept| letters.in_epoch(kept.epoch).to_vec());
-        let numbers = numbers.ok_or_else(|| unknown(name))?;
-        let (_, answer, _) = self.call(name, &Call::DeleteLetters(numbers)).await?;
-        let Answer::Count(count) = answer else { return Err(interrupted()) };
-        count
-    }
-
-    async fn close(
-        &self,
-        name: &str,
-        mode: CloseMode,
-        wait: Duration,
-    ) -> Result<Description, Rejection> {
-        if mode == CloseMode::Discard {
-            let description = self.describe(name).await?;
-            let discarded = self.engine.discard(name).await.map_err(Failure::from);
-            if !self.heard(name, discarded)? {
-                return Err(unknown(name));
-            }
-            let _ = self.heard::<()>(name, Err(Failure::Unknown));
-            return Ok(description);
-        }
-        let end = Instant::now() + wait;
-        loop {
-            let shared = self.shared(name);
-            let changes = shared.subscribe();
-            self.read(name).await?;
-            let description =
-                shared.with(|kept| kept.describe(name)).ok_or_else(|| unknown(name))?;
-            match description.state {
-                SpreadState::Open => drop(self.call(name, &Call::Close).await?),
-                SpreadState::Draining if !self.is_over(end) => {
-                    self.wait(&shared, changes, end).await;
-                }
-                SpreadState::Draining | SpreadState::Closed => return Ok(description),
-            }
-        }
-    }
-
-    fn figures(&self) -> Vec<SpreadFigures> {
-        self.all().iter().filter_map(|shared| shared.figures()).collect()
-    }
-
-    fn stop(&self) {
-        self.stopped.send_replace(true);
-    }
-
-    async fn keep_up(&self) {
-        self.listen().await;
-    }
 }

@@ -1,0 +1,83 @@
+//! Pulls: nothing is leased to a caller who has left.
+
+use std::sync::Arc;
+
+use offbeat_core::Rejection;
+use offbeat_core::spread::lease::SettleAction;
+use offbeat_core::spread::named::{EmptyReason, LeasedJob};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::calls::{Answer, Call};
+use super::{RedisStore, interrupted, moment};
+use crate::spreads::Leased;
+use crate::spreads::views::unknown;
+
+impl RedisStore {
+    /// One pull, which is not interrupted: what it leases is released if nobody waits for it any
+    /// more. And whether a consumer need not wait for more.
+    pub(super) async fn pull_once(
+        self: &Arc<Self>,
+        name: &str,
+        consumer: &Arc<str>,
+        count: usize,
+    ) -> Result<(Leased, bool), Rejection> {
+        let (sender, receiver) = oneshot::channel();
+        let (store, name) = (Arc::clone(self), name.to_owned());
+        let consumer = Arc::clone(consumer);
+        tokio::spawn(async move {
+            let pulled = store.lease(&name, consumer, count).await;
+            let _ = sender.send(Unheard { store, name, pulled: Some(pulled) });
+        });
+        let heard = receiver.await.ok().and_then(|mut unheard| unheard.pulled.take());
+        heard.unwrap_or_else(|| Err(interrupted()))
+    }
+
+    async fn lease(
+        &self,
+        name: &str,
+        consumer: Arc<str>,
+        count: usize,
+    ) -> Result<(Leased, bool), Rejection> {
+        let start = Instant::now();
+        let (shared, answer, millis) = self.call(name, &Call::Pull { consumer, count }).await?;
+        let Answer::Jobs(jobs) = answer else { return Err(interrupted()) };
+        let (jobs, empty_reason) = jobs?;
+        shared
+            .with(|kept| {
+                let lease_millis = kept.lease_millis();
+                let is_final = !jobs.is_empty() || empty_reason == Some(EmptyReason::Ended);
+                let leased = Leased {
+                    epoch: jobs.first().map_or(kept.epoch, |job| job.id.epoch),
+                    lease_millis,
+                    end_time: moment(millis + lease_millis - 1),
+                    jobs,
+                    empty_reason,
+                    stopped: *self.stopped.borrow(),
+                    start,
+                };
+                (leased, is_final)
+            })
+            .ok_or_else(|| unknown(name))
+    }
+}
+
+/// What a pull leased, until its caller has it.
+struct Unheard {
+    store: Arc<RedisStore>,
+    name: String,
+    pulled: Option<Result<(Leased, bool), Rejection>>,
+}
+
+impl Drop for Unheard {
+    fn drop(&mut self) {
+        let Some(Ok((leased, _))) = self.pulled.take() else { return };
+        let release = |job: LeasedJob| (job.id, SettleAction::Release { delay: 0 });
+        let settlements: Vec<_> = leased.jobs.into_iter().map(release).collect();
+        if settlements.is_empty() {
+            return;
+        }
+        let (store, name) = (Arc::clone(&self.store), std::mem::take(&mut self.name));
+        tokio::spawn(async move { drop(store.call(&name, &Call::Settle(settlements)).await) });
+    }
+}

@@ -1,0 +1,289 @@
+//! The calls of [`SpreadStore`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use offbeat_core::limits::SPREAD_NAME;
+use offbeat_core::spread::lease::{LeaseId, SettleAction};
+use offbeat_core::spread::named::{
+    GroupPart, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec, Receipt, SpreadState,
+};
+use offbeat_core::{Reason, Rejection};
+use tokio::time::Instant;
+
+use super::calls::{Answer, Call, empty_reason};
+use super::engine::Failure;
+use super::replica::Kept;
+use super::{RedisStore, interrupted, moment};
+use crate::limits::NAMED_SPREADS;
+use crate::spreads::views::{check_same, unknown};
+use crate::spreads::{
+    CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadFigures,
+    SpreadStore,
+};
+
+/// How often a spread is opened while others discard it and open it again.
+const TRIES: usize = 8;
+
+#[tonic::async_trait]
+impl SpreadStore for Arc<RedisStore> {
+    async fn open(
+        &self,
+        name: String,
+        spec: NamedSpreadSpec,
+    ) -> Result<(Description, bool), Rejection> {
+        if !SPREAD_NAME.allows(name.len() as i128) {
+            let allowed = format!("must be {SPREAD_NAME}");
+            return Err(Rejection::new(Reason::OutOfRange, "spread_name", name, allowed));
+        }
+        let checked = NamedSpread::try_new(0, &spec).map_err(|refused| refused.under("spec"))?;
+        let bytes = postcard::to_stdvec(&spec).map_err(|_| interrupted())?;
+        let mut ended: Option<(String, u64)> = None;
+        for _ in 0..TRIES {
+            let place = ended.as_ref().map(|(life, next)| (&**life, *next));
+            let most = NAMED_SPREADS.max_size();
+            let opened = self.engine.open(&name, &bytes, most, place).await;
+            let Some(created) = self.heard(&name, opened)? else {
+                let allowed = format!("must be {NAMED_SPREADS}: discard one");
+                return Err(Rejection::new(Reason::LimitReached, "spread_name", name, allowed));
+            };
+            let shared = match self.read(&name).await {
+                Err(refused) if refused.reason == Reason::UnknownSpread => continue,
+                read => read?,
+            };
+            let found = shared.with_life(|kept, life, next| {
+                if !created && kept.machine.is_spent() {
+                    ended = Some((life.life.clone(), next));
+                    return Ok(None);
+                }
+                if !created {
+                    check_same(&name, &kept.machine, checked.spec())?;
+                }
+                Ok::<_, Rejection>(Some(kept.describe(&name)))
+            });
+            if let Some(description) = found.ok_or_else(|| unknown(&name))?? {
+                return Ok((description, created));
+            }
+        }
+        Err(interrupted())
+    }
+
+    async fn update(&self, name: &str, changes: LimitChanges) -> Result<Description, Rejection> {
+        let (shared, answer, _) = self.call(name, &Call::Update(changes)).await?;
+        let Answer::Done(done) = answer else { return Err(interrupted()) };
+        done?;
+        shared.with(|kept| kept.describe(name)).ok_or_else(|| unknown(name))
+    }
+
+    async fn submit(
+        &self,
+        name: &str,
+        parts: Vec<GroupPart>,
+    ) -> Result<(Vec<GroupStatus>, Receipt), Rejection> {
+        let wanted = parts.iter().map(GroupPart::memory).sum::<u64>();
+        let payloads = parts.iter().flat_map(|part| &part.payloads);
+        let payloads = payloads.map(|payload| payload.len() as u64).sum::<u64>();
+        let elsewhere = self.bytes_left(wanted, wanted - payloads).await?;
+        let shared = self.shared(name);
+        // What would be refused does not become an entry.
+        if !matches!(shared.check(&parts, elsewhere), Some(Ok(()))) {
+            self.read(name).await?;
+            shared.check(&parts, elsewhere).ok_or_else(|| unknown(name))??;
+        }
+        let call = Call::Submit { parts, elsewhere };
+        let (shared, answer, _) = self.call(name, &call).await?;
+        let Answer::Statuses(statuses) = answer else { return Err(interrupted()) };
+        let receipt = shared.with(|kept| Receipt {
+            epoch: kept.epoch,
+            lease_millis: kept.machine.spec().lease_millis,
+        });
+        Ok((statuses?, receipt.ok_or_else(|| unknown(name))?))
+    }
+
+    async fn groups(
+        &self,
+        name: &str,
+        ids: &[String],
+        wait: Duration,
+    ) -> Result<(Vec<GroupStatus>, u64), Rejection> {
+        let end = Instant::now() + wait;
+        let mut is_stale = true;
+        loop {
+            let shared = self.shared(name);
+            let changes = shared.subscribe();
+            if is_stale {
+                self.read(name).await?;
+            }
+            let is_last = self.is_over(end);
+            let answer = shared.with(|kept| {
+                let is_news = ids.iter().any(|id| kept.machine.is_over(id));
+                let statuses = (is_news || is_last)
+                    .then(|| kept.machine.groups(ids.iter().map(String::as_str)));
+                statuses.map(|statuses| (statuses, kept.epoch))
+            });
+            if let Some(answer) = answer.ok_or_else(|| unknown(name))? {
+                return Ok(answer);
+            }
+            is_stale = self.wait(&shared, changes, end).await;
+        }
+    }
+
+    async fn pull(
+        &self,
+        name: &str,
+        consumer: &Arc<str>,
+        count: usize,
+        wait: Duration,
+    ) -> Result<Leased, Rejection> {
+        let end = Instant::now() + wait;
+        let mut is_stale = false; // at first, what is known here may do
+        loop {
+            let shared = self.shared(name);
+            let changes = shared.subscribe();
+            let is_last = self.is_over(end);
+            // A pull that leases nothing is no entry.
+            let may_lease = || shared.with_now(|kept, now| kept.may_lease(now, consumer));
+            if is_stale || !matches!(may_lease(), Some(Ok(true))) {
+                self.read(name).await?;
+            }
+            if may_lease().ok_or_else(|| unknown(name))?? {
+                let (leased, is_final) = self.pull_once(name, consumer, count).await?;
+                if is_final || is_last {
+                    return Ok(leased);
+                }
+            } else if is_last {
+                let none = |kept: &Kept| Leased {
+                    epoch: kept.epoch,
+                    lease_millis: kept.lease_millis(),
+                    end_time: None,
+                    jobs: Vec::new(),
+                    empty_reason: Some(empty_reason(&kept.machine, consumer)),
+                    stopped: *self.stopped.borrow(),
+                    start: Instant::now(),
+                };
+                return shared.with(none).ok_or_else(|| unknown(name));
+            }
+            is_stale = self.wait(&shared, changes, end).await;
+        }
+    }
+
+    async fn settle(
+        &self,
+        name: &str,
+        settlements: Vec<(LeaseId, SettleAction)>,
+    ) -> Result<Settled, Rejection> {
+        let (shared, answer, millis) = self.call(name, &Call::Settle(settlements)).await?;
+        let Answer::Outcomes(outcomes) = answer else { return Err(interrupted()) };
+        let lease = shared.with(Kept::lease_millis).ok_or_else(|| unknown(name))?;
+        Ok(Settled { outcomes, extended_end_time: moment(millis + lease - 1) })
+    }
+
+    async fn describe(&self, name: &str) -> Result<Description, Rejection> {
+        let shared = self.read(name).await?;
+        shared.with(|kept| kept.describe(name)).ok_or_else(|| unknown(name))
+    }
+
+    async fn list(&self, after: &str, count: usize) -> Result<(Vec<Description>, bool), Rejection> {
+        let names = self.engine.list(after, count + 1).await.map_err(Failure::from);
+        let names = self.heard("", names)?;
+        let has_more = names.len() > count;
+        let mut page = Vec::new();
+        for name in names.iter().take(count) {
+            match self.describe(name).await {
+                Err(refused) if refused.reason == Reason::UnknownSpread => {}
+                described => page.push(described?),
+            }
+        }
+        Ok((page, has_more))
+    }
+
+    async fn dead_letters(
+        &self,
+        name: &str,
+        after: Option<u64>,
+        count: usize,
+    ) -> Result<DeadLetterPage, Rejection> {
+        let shared = self.read(name).await?;
+        let page = shared.with(|kept| {
+            let (letters, has_more) = kept.machine.dead_letters(after, count);
+            DeadLetterPage { epoch: kept.epoch, letters, has_more }
+        });
+        page.ok_or_else(|| unknown(name))
+    }
+
+    async fn redrive_dead_letters(
+        &self,
+        name: &str,
+        letters: &DeadLetterIds,
+    ) -> Result<u64, Rejection> {
+        let shared = self.read(name).await?;
+        let (numbers, wanted) = shared
+            .with(|kept| {
+                let numbers = letters.in_epoch(kept.epoch).to_vec();
+                let wanted = kept.machine.redriven_memory(&numbers);
+                (numbers, wanted)
+            })
+            .ok_or_else(|| unknown(name))?;
+        let elsewhere = self.bytes_left(wanted, wanted).await?;
+        let (_, answer, _) = self.call(name, &Call::Redrive { numbers, elsewhere }).await?;
+        let Answer::Count(count) = answer else { return Err(interrupted()) };
+        count
+    }
+
+    async fn delete_dead_letters(
+        &self,
+        name: &str,
+        letters: &DeadLetterIds,
+    ) -> Result<u64, Rejection> {
+        let shared = self.read(name).await?;
+        let numbers = shared.with(|kept| letters.in_epoch(kept.epoch).to_vec());
+        let numbers = numbers.ok_or_else(|| unknown(name))?;
+        let (_, answer, _) = self.call(name, &Call::DeleteLetters(numbers)).await?;
+        let Answer::Count(count) = answer else { return Err(interrupted()) };
+        count
+    }
+
+    async fn close(
+        &self,
+        name: &str,
+        mode: CloseMode,
+        wait: Duration,
+    ) -> Result<Description, Rejection> {
+        if mode == CloseMode::Discard {
+            let description = self.describe(name).await?;
+            let discarded = self.engine.discard(name).await.map_err(Failure::from);
+            if !self.heard(name, discarded)? {
+                return Err(unknown(name));
+            }
+            let _ = self.heard::<()>(name, Err(Failure::Unknown));
+            return Ok(description);
+        }
+        let end = Instant::now() + wait;
+        loop {
+            let shared = self.shared(name);
+            let changes = shared.subscribe();
+            self.read(name).await?;
+            let description =
+                shared.with(|kept| kept.describe(name)).ok_or_else(|| unknown(name))?;
+            match description.state {
+                SpreadState::Open => drop(self.call(name, &Call::Close).await?),
+                SpreadState::Draining if !self.is_over(end) => {
+                    self.wait(&shared, changes, end).await;
+                }
+                SpreadState::Draining | SpreadState::Closed => return Ok(description),
+            }
+        }
+    }
+
+    fn figures(&self) -> Vec<SpreadFigures> {
+        self.all().iter().filter_map(|shared| shared.figures()).collect()
+    }
+
+    fn stop(&self) {
+        self.stopped.send_replace(true);
+    }
+
+    async fn keep_up(&self) {
+        self.listen().await;
+    }
+}

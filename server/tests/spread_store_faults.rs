@@ -1,0 +1,298 @@
+//! Named spreads in Redis: who hears of what, and what becomes of them when Redis or a caller fails.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+#[path = "support/redis.rs"]
+mod redis_server;
+#[path = "support/stores.rs"]
+mod stores;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use offbeat::spreads::{CloseMode, RedisStore, SpreadStore as _};
+use offbeat_core::Reason;
+use offbeat_core::spread::lease::{SettleAction, SettleOutcome};
+use offbeat_core::spread::named::{
+    Commit, EmptyReason, GroupPart, GroupState, Receipt, SpreadState, content_digest,
+};
+use redis_server::Redis;
+use stores::{BYTES, NOW, connect, group, names, one, spec};
+use tokio::time::Instant;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_who_wait_hear_of_what_another_process_did() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    here.open("s".to_owned(), spec(1_000)).await.unwrap();
+    let waiting = Arc::clone(&here);
+    let pull = tokio::spawn(async move {
+        waiting.pull("s", &one(), 4, Duration::from_secs(20)).await.unwrap()
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let submitted = Instant::now();
+    there.submit("s", vec![group("a", 3)]).await.unwrap();
+    let pulled = pull.await.unwrap();
+    assert!(submitted.elapsed() < Duration::from_secs(1), "{:?}", submitted.elapsed());
+    assert_eq!(names(&pulled), ["a/0", "a/1", "a/2"]);
+
+    let waiting = Arc::clone(&there);
+    let groups = tokio::spawn(async move {
+        waiting.groups("s", &["a".to_owned()], Duration::from_secs(20)).await.unwrap()
+    });
+    let waiting = Arc::clone(&here);
+    let closed = tokio::spawn(async move {
+        waiting.close("s", CloseMode::Drain, Duration::from_secs(20)).await.unwrap()
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!groups.is_finished() && !closed.is_finished());
+    let settled = Instant::now();
+    let acks = pulled.jobs.iter().map(|job| (job.id, SettleAction::Ack)).collect();
+    here.settle("s", acks).await.unwrap();
+    assert_eq!(groups.await.unwrap().0[0].state, GroupState::Settled);
+    assert_eq!(closed.await.unwrap().state, SpreadState::Closed);
+    assert!(settled.elapsed() < Duration::from_secs(1), "{:?}", settled.elapsed());
+    let ended = there.pull("s", &one(), 1, Duration::from_secs(20)).await.unwrap();
+    assert_eq!(ended.empty_reason, Some(EmptyReason::Ended));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lease_that_ends_is_noticed_by_those_who_wait() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    here.open("s".to_owned(), spec(1_000)).await.unwrap();
+    here.submit("s", vec![group("a", 1)]).await.unwrap();
+    let first = here.pull("s", &one(), 1, NOW).await.unwrap();
+    let start = Instant::now();
+    let second = there.pull("s", &"two".into(), 1, Duration::from_secs(20)).await.unwrap();
+    let waited = start.elapsed();
+    assert!((900..2_500).contains(&waited.as_millis()), "{waited:?}");
+    assert_eq!((second.jobs[0].id.attempt, second.jobs[0].redelivered), (2, true));
+    let late = here.settle("s", vec![(first.jobs[0].id, SettleAction::Ack)]).await.unwrap();
+    assert_eq!(late.outcomes, [SettleOutcome::Stale]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
+    let redis = Redis::start(&[]).await;
+    let store = connect(&redis).await;
+    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    store.submit("s", vec![group("a", 40)]).await.unwrap();
+    for _ in 0..40 {
+        let consumer = one();
+        let left = store.pull("s", &consumer, 1, NOW);
+        if let Ok(came) = tokio::time::timeout(Duration::from_micros(30), left).await {
+            let release = SettleAction::Release { delay: 0 };
+            let settlements = came.unwrap().jobs.iter().map(|job| (job.id, release)).collect();
+            store.settle("s", settlements).await.unwrap();
+        }
+    }
+    let mut leased = u64::MAX;
+    for _ in 0..100 {
+        leased = store.describe("s").await.unwrap().counts.leased_jobs;
+        if leased == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(leased, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn spreads_outlive_redis_and_no_lease_of_before_settles_anything() {
+    let mut redis = Redis::start(&["--appendonly", "yes", "--appendfsync", "always"]).await;
+    let store = connect(&redis).await;
+    let before = store.open("s".to_owned(), spec(1_000)).await.unwrap().0;
+    store.submit("s", vec![group("a", 2), group("b", 2)]).await.unwrap();
+    let leased = store.pull("s", &one(), 3, NOW).await.unwrap();
+    store.settle("s", vec![(leased.jobs[0].id, SettleAction::Ack)]).await.unwrap();
+    redis.restart().await;
+
+    let after = loop {
+        match store.describe("s").await {
+            Ok(after) => break after,
+            Err(refused) => assert_eq!(refused.reason, Reason::StoreUnavailable, "{refused}"),
+        }
+    };
+    assert!(after.epoch > before.epoch);
+    assert_eq!((after.counts.quarantined_groups, after.counts.ready_jobs), (2, 3));
+    let stale = store.settle("s", vec![(leased.jobs[1].id, SettleAction::Ack)]).await.unwrap();
+    assert_eq!(stale.outcomes, [SettleOutcome::Stale]);
+    assert!(store.pull("s", &one(), 9, NOW).await.unwrap().jobs.is_empty());
+    let again = store.pull("s", &one(), 9, Duration::from_secs(20)).await.unwrap();
+    let mut came = names(&again);
+    came.sort();
+    let done = names(&leased)[0].clone();
+    let mut expected = vec!["a/0", "a/1", "b/0", "b/1"];
+    expected.retain(|name| *name != done);
+    assert_eq!(came, expected);
+    assert!(again.jobs.iter().all(|job| job.redelivered));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
+    let mut redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    let before = here.open("s".to_owned(), spec(1_000)).await.unwrap().0;
+    here.submit("s", vec![group("kept", 2)]).await.unwrap();
+    redis.command(&["SAVE"]).await;
+    for number in 0..5 {
+        here.submit("s", vec![group(&format!("lost-{number}"), 2)]).await.unwrap();
+    }
+    let leased = here.pull("s", &one(), 3, NOW).await.unwrap();
+    assert_eq!(leased.jobs.len(), 3);
+    there.describe("s").await.unwrap();
+    redis.restart().await;
+
+    while here.describe("s").await.is_err() {}
+    let lost = ["kept".to_owned(), "lost-0".to_owned()];
+    let (statuses, epoch) = here.groups("s", &lost, NOW).await.unwrap();
+    let states: Vec<GroupState> = statuses.iter().map(|status| status.state).collect();
+    assert_eq!(states, [GroupState::Received, GroupState::Unknown]);
+    // As many entries as were lost come anew, and none is taken for one of those.
+    for number in 0..8 {
+        let mut again = group(&format!("lost-{number}"), 2);
+        let first_receipt = Some(Receipt { epoch: before.epoch, lease_millis: 1_000 });
+        again.commit.as_mut().unwrap().first_receipt = first_receipt;
+        here.submit("s", vec![again]).await.unwrap();
+    }
+    while there.describe("s").await.is_err() {}
+    let (here_now, there_now) =
+        (here.describe("s").await.unwrap(), there.describe("s").await.unwrap());
+    assert_eq!(format!("{there_now:?}"), format!("{here_now:?}"));
+    assert_eq!(
+        (here_now.epoch, here_now.counts.groups, here_now.counts.leased_jobs),
+        (epoch, 9, 0)
+    );
+    let at_once = there.pull("s", &one(), 30, NOW).await.unwrap();
+    assert!(at_once.jobs.is_empty(), "the leases of before may last: {:?}", names(&at_once));
+    let then = there.pull("s", &one(), 30, Duration::from_secs(20)).await.unwrap();
+    assert_eq!(then.jobs.len(), 18);
+    assert!(then.jobs.iter().all(|job| job.redelivered));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_journal_gives_way_to_a_snapshot_that_others_read() {
+    let redis = Redis::start(&[]).await;
+    let store = connect(&redis).await;
+    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    let large = |id: String| {
+        let payloads: Vec<Bytes> = (0..4).map(|_| vec![7; 64 << 10].into()).collect();
+        let commit = Some(Commit {
+            job_count: 4,
+            sha256: content_digest(&payloads).to_vec().into(),
+            ..Commit::default()
+        });
+        GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
+    };
+    for number in 0..40 {
+        store.submit("s", vec![large(format!("g{number}"))]).await.unwrap();
+        let pulled = store.pull("s", &one(), 3, NOW).await.unwrap();
+        let acks = pulled.jobs.iter().skip(1).map(|job| (job.id, SettleAction::Ack));
+        store.settle("s", acks.collect()).await.unwrap();
+    }
+    let mut entries = u64::MAX;
+    for _ in 0..100 {
+        entries = redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap();
+        if entries < 60 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(entries < 60, "{entries} entries of 121");
+    let other = connect(&redis).await;
+    let (expected, found) =
+        (store.describe("s").await.unwrap(), other.describe("s").await.unwrap());
+    assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+    let pulled = other.pull("s", &"two".into(), 4, NOW).await.unwrap();
+    assert_eq!(pulled.jobs.len(), 4);
+    assert!(store.describe("s").await.unwrap().counts.leased_jobs > expected.counts.leased_jobs);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redis_that_does_not_answer_is_unavailable_and_then_answers_again() {
+    let redis = Redis::start(&[]).await;
+    let store = connect(&redis).await;
+    store.open("s".to_owned(), spec(1_000)).await.unwrap();
+    store.submit("s", vec![group("a", 1)]).await.unwrap();
+    redis.freeze();
+    let refused = store.pull("s", &one(), 1, NOW).await.unwrap_err();
+    assert_eq!(refused.reason, Reason::StoreUnavailable, "{refused}");
+    redis.thaw();
+    let leased = store.pull("s", &one(), 1, Duration::from_secs(20)).await.unwrap();
+    assert_eq!(names(&leased), ["a/0"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redis_without_memory_refuses_groups_and_loses_none() {
+    let redis = Redis::start(&["--maxmemory", "8mb", "--maxmemory-policy", "noeviction"]).await;
+    let store = connect(&redis).await;
+    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    let large = |id: String| {
+        let payloads = vec![Bytes::from(vec![7; 200 << 10])];
+        let commit = Some(Commit {
+            job_count: 1,
+            sha256: content_digest(&payloads).to_vec().into(),
+            ..Commit::default()
+        });
+        GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
+    };
+    let mut taken = 0;
+    let refused = loop {
+        match store.submit("s", vec![large(format!("g{taken}"))]).await {
+            Ok(_) => taken += 1,
+            Err(refused) => break refused,
+        }
+    };
+    assert!((5..60).contains(&taken), "{taken}");
+    assert_eq!(refused.reason, Reason::LimitReached, "{refused}");
+    redis.command(&["CONFIG", "SET", "maxmemory", "64mb"]).await;
+    assert_eq!(store.describe("s").await.unwrap().counts.groups, taken);
+    store.submit("s", vec![large("more".to_owned())]).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settled_groups_are_forgotten_where_room_is_wanted() {
+    let redis = Redis::start(&[]).await;
+    let store = RedisStore::connect(&redis.url(), "test:", 100_000).await.unwrap();
+    for name in ["s", "t"] {
+        store.open(name.to_owned(), spec(600_000)).await.unwrap();
+    }
+    // Each is remembered with more than 160 bytes.
+    for number in 0..1_500 {
+        let mut settled = group(&format!("g{number}"), 1);
+        settled.commit.as_mut().unwrap().settled_ranges = vec![(0, 1)];
+        store.submit("s", vec![settled]).await.unwrap();
+    }
+    let held: u64 = store.figures().iter().map(|held| held.bytes).sum();
+    assert!(held <= 100_000, "{held}");
+    store.submit("t", vec![group("a", 200)]).await.unwrap();
+    let (statuses, _) =
+        store.groups("s", &["g0".to_owned(), "g1499".to_owned()], NOW).await.unwrap();
+    let states: Vec<GroupState> = statuses.iter().map(|status| status.state).collect();
+    assert_eq!(states, [GroupState::Unknown, GroupState::Settled]);
+}
+
+#[tokio::test]
+async fn a_redis_that_would_lose_spreads_is_refused() {
+    for (flags, said) in [
+        (vec!["--maxmemory-policy", "allkeys-lru"], "must be noeviction"),
+        (vec!["--cluster-enabled", "yes"], "is a Redis Cluster"),
+    ] {
+        let redis = Redis::start(&flags).await;
+        let refused = RedisStore::connect(&redis.url(), "test:", BYTES).await.unwrap_err();
+        assert!(refused.contains(said), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_later_release_keeps_is_left_alone() {
+    let redis = Redis::start(&[]).await;
+    let store = connect(&redis).await;
+    store.open("s".to_owned(), spec(1_000)).await.unwrap();
+    redis.command(&["HSET", "test:spread:s:state", "layout", "2"]).await;
+    let refused = store.submit("s", vec![group("a", 1)]).await.unwrap_err();
+    assert_eq!(refused.reason, Reason::StoreUnavailable);
+    assert!(refused.value.contains("another layout"), "{refused}");
+    assert_eq!(redis.command(&["LLEN", "test:spread:s:journal"]).await, "1");
+}

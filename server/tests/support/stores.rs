@@ -1,0 +1,48 @@
+//! Stores of named spreads, and groups for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use offbeat::spreads::{Leased, RedisStore, SpreadStore as _};
+use offbeat_core::spread::SpreadSpec;
+use offbeat_core::spread::named::{Commit, GroupPart, NamedSpreadSpec, content_digest};
+
+use super::redis_server::Redis;
+
+pub(crate) const NOW: Duration = Duration::ZERO;
+pub(crate) const BYTES: u64 = 64 << 20;
+
+pub(crate) async fn connect(redis: &Redis) -> Arc<RedisStore> {
+    let store = RedisStore::connect(&redis.url(), "test:", BYTES).await.unwrap();
+    let listening = Arc::clone(&store);
+    tokio::spawn(async move { listening.keep_up().await });
+    store
+}
+
+pub(crate) fn jobs(id: &str, count: usize) -> Vec<Bytes> {
+    (0..count).map(|index| format!("{id}/{index}").into()).collect()
+}
+
+pub(crate) fn group(id: &str, count: usize) -> GroupPart {
+    let payloads = jobs(id, count);
+    let commit = Some(Commit {
+        job_count: count.try_into().unwrap(),
+        sha256: content_digest(&payloads).to_vec().into(),
+        ..Commit::default()
+    });
+    GroupPart { group_id: id.to_owned(), payloads, commit, ..GroupPart::default() }
+}
+
+pub(crate) fn spec(lease_millis: i64) -> NamedSpreadSpec {
+    NamedSpreadSpec { lease_millis, ..NamedSpreadSpec::new(SpreadSpec::round_robin(2)) }
+}
+
+pub(crate) fn one() -> Arc<str> {
+    "one".into()
+}
+
+pub(crate) fn names(leased: &Leased) -> Vec<String> {
+    let name = |job: &Bytes| String::from_utf8(job.to_vec()).unwrap();
+    leased.jobs.iter().map(|job| name(&job.payload)).collect()
+}
