@@ -24,7 +24,7 @@ def settings() -> list[tuple[str, str, str]]:
     for part in re.split(r"\n +(?:-\w, )?(?=--)", text)[1:]:
         words = " ".join(part.split())
         flag = words.split()[0]
-        variable = re.search(r"\[env: (\w+)=\]", words)
+        variable = re.search(r"\[env: (\w+)=?\]", words)
         default = re.search(r"\[default: (.*?)\]", words)
         if flag not in {"--help", "--check-config"}:  # no settings
             assert variable, f"{flag} has no variable"
