@@ -20,6 +20,14 @@ use redis_server::Redis;
 use stores::{BYTES, NOW, connect, group, names, one, spec};
 use tokio::time::Instant;
 
+/// A group of large jobs.
+fn large(id: String, count: i64) -> GroupPart {
+    let payloads: Vec<Bytes> = (0..count).map(|_| vec![7; 200 << 10].into()).collect();
+    let sha256 = content_digest(&payloads).to_vec().into();
+    let commit = Some(Commit { job_count: count, sha256, ..Commit::default() });
+    GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn those_who_wait_hear_of_what_another_process_did() {
     let redis = Redis::start(&[]).await;
@@ -78,31 +86,98 @@ async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
     let store = connect(&redis).await;
     store.open("s".to_owned(), spec(600_000)).await.unwrap();
     store.submit("s", vec![group("a", 40)]).await.unwrap();
-    for _ in 0..40 {
-        let consumer = one();
-        let left = store.pull("s", &consumer, 1, NOW);
-        if let Ok(came) = tokio::time::timeout(Duration::from_micros(30), left).await {
-            let release = SettleAction::Release { delay: 0 };
-            let settlements = came.unwrap().jobs.iter().map(|job| (job.id, release)).collect();
-            store.settle("s", settlements).await.unwrap();
-        }
-    }
-    let mut leased = u64::MAX;
+    // While Redis stands still, the pull is on its way, and its caller leaves.
+    redis.freeze();
+    let (store_of_caller, consumer) = (Arc::clone(&store), one());
+    let caller = tokio::spawn(async move { store_of_caller.pull("s", &consumer, 8, NOW).await });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!caller.is_finished());
+    caller.abort();
+    redis.thaw();
+    let mut pulls = 0;
     for _ in 0..100 {
-        leased = store.describe("s").await.unwrap().counts.leased_jobs;
-        if leased == 0 {
+        // Opened, submitted, pulled and released.
+        pulls = redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap();
+        if pulls == 4 {
             break;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    assert_eq!(pulls, 4);
+    let leased = store.describe("s").await.unwrap().counts.leased_jobs;
     assert_eq!(leased, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_spread_that_is_opened_anew_leaves_nothing_behind() {
+    let redis = Redis::start(&[]).await;
+    let store = connect(&redis).await;
+    for round in 0..3 {
+        let opened = store.open("s".to_owned(), spec(600_000)).await.unwrap();
+        assert!(opened.1, "round {round}");
+        for number in 0..8 {
+            store.submit("s", vec![large(format!("g{number}"), 1)]).await.unwrap();
+            let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
+            let ack = vec![(leased.jobs[0].id, SettleAction::Ack)];
+            store.settle("s", ack).await.unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let closed = store.close("s", CloseMode::Drain, NOW).await.unwrap();
+        assert_eq!(closed.state, SpreadState::Closed);
+    }
+    store.close("s", CloseMode::Discard, NOW).await.unwrap();
+    let keys = redis.command(&["KEYS", "test:spread:*"]).await;
+    let left: Vec<&str> = keys.lines().filter(|key| !key.ends_with(":claim")).collect();
+    for key in left {
+        let ttl: i64 = redis.command(&["TTL", key]).await.parse().unwrap();
+        assert!(ttl > 0, "{key} stays for ever");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_catches_up_is_not_ahead_of_what_it_reads() {
+    let redis = Redis::start(&[]).await;
+    let store = connect(&redis).await;
+    store.open("s".to_owned(), spec(3_000)).await.unwrap();
+    // No snapshot is taken: the journal is read page by page. The leases of the first pages are
+    // settled on the last one, in time.
+    redis.command(&["SET", "test:spread:s:claim", "1"]).await;
+    store.submit("s", vec![group("small", 1)]).await.unwrap();
+    let mut leased = Vec::new();
+    for number in 0..24 {
+        store.submit("s", vec![large(format!("g{number}"), 2)]).await.unwrap();
+        leased.push(store.pull("s", &one(), 1, NOW).await.unwrap().jobs[0].id);
+    }
+    let acks = leased.into_iter().map(|id| (id, SettleAction::Ack)).collect();
+    let settled = store.settle("s", acks).await.unwrap();
+    assert_eq!(settled.outcomes, [SettleOutcome::Acked; 24]);
+    tokio::time::sleep(Duration::from_millis(3_200)).await;
+    let others = [connect(&redis).await, connect(&redis).await];
+    for other in &others {
+        // Others submit while it is read, and look first whether they would be refused.
+        let submit = |after: u64| {
+            let other = Arc::clone(other);
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(5 * after)).await;
+                other.submit("s", vec![group("small", 1)]).await.map(drop)
+            })
+        };
+        let calls: Vec<_> = (0..60).map(submit).collect();
+        for call in calls {
+            call.await.unwrap().unwrap();
+        }
+        let (found, expected) =
+            (other.describe("s").await.unwrap(), store.describe("s").await.unwrap());
+        assert_eq!(found.counts, expected.counts);
+        assert_eq!(found.counts.settled_jobs, 24);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn spreads_outlive_redis_and_no_lease_of_before_settles_anything() {
     let mut redis = Redis::start(&["--appendonly", "yes", "--appendfsync", "always"]).await;
     let store = connect(&redis).await;
-    let before = store.open("s".to_owned(), spec(1_000)).await.unwrap().0;
+    let before = store.open("s".to_owned(), spec(5_000)).await.unwrap().0;
     store.submit("s", vec![group("a", 2), group("b", 2)]).await.unwrap();
     let leased = store.pull("s", &one(), 3, NOW).await.unwrap();
     store.settle("s", vec![(leased.jobs[0].id, SettleAction::Ack)]).await.unwrap();
@@ -133,7 +208,7 @@ async fn spreads_outlive_redis_and_no_lease_of_before_settles_anything() {
 async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
     let mut redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
-    let before = here.open("s".to_owned(), spec(1_000)).await.unwrap().0;
+    let before = here.open("s".to_owned(), spec(5_000)).await.unwrap().0;
     here.submit("s", vec![group("kept", 2)]).await.unwrap();
     redis.command(&["SAVE"]).await;
     for number in 0..5 {
@@ -152,7 +227,7 @@ async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
     // As many entries as were lost come anew, and none is taken for one of those.
     for number in 0..8 {
         let mut again = group(&format!("lost-{number}"), 2);
-        let first_receipt = Some(Receipt { epoch: before.epoch, lease_millis: 1_000 });
+        let first_receipt = Some(Receipt { epoch: before.epoch, lease_millis: 5_000 });
         again.commit.as_mut().unwrap().first_receipt = first_receipt;
         here.submit("s", vec![again]).await.unwrap();
     }
@@ -176,17 +251,8 @@ async fn a_long_journal_gives_way_to_a_snapshot_that_others_read() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
     store.open("s".to_owned(), spec(600_000)).await.unwrap();
-    let large = |id: String| {
-        let payloads: Vec<Bytes> = (0..4).map(|_| vec![7; 64 << 10].into()).collect();
-        let commit = Some(Commit {
-            job_count: 4,
-            sha256: content_digest(&payloads).to_vec().into(),
-            ..Commit::default()
-        });
-        GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
-    };
     for number in 0..40 {
-        store.submit("s", vec![large(format!("g{number}"))]).await.unwrap();
+        store.submit("s", vec![large(format!("g{number}"), 4)]).await.unwrap();
         let pulled = store.pull("s", &one(), 3, NOW).await.unwrap();
         let acks = pulled.jobs.iter().skip(1).map(|job| (job.id, SettleAction::Ack));
         store.settle("s", acks.collect()).await.unwrap();
@@ -228,27 +294,24 @@ async fn a_redis_without_memory_refuses_groups_and_loses_none() {
     let redis = Redis::start(&["--maxmemory", "8mb", "--maxmemory-policy", "noeviction"]).await;
     let store = connect(&redis).await;
     store.open("s".to_owned(), spec(600_000)).await.unwrap();
-    let large = |id: String| {
-        let payloads = vec![Bytes::from(vec![7; 200 << 10])];
-        let commit = Some(Commit {
-            job_count: 1,
-            sha256: content_digest(&payloads).to_vec().into(),
-            ..Commit::default()
-        });
-        GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
-    };
     let mut taken = 0;
     let refused = loop {
-        match store.submit("s", vec![large(format!("g{taken}"))]).await {
+        match store.submit("s", vec![large(format!("g{taken}"), 1)]).await {
             Ok(_) => taken += 1,
             Err(refused) => break refused,
         }
     };
     assert!((5..60).contains(&taken), "{taken}");
     assert_eq!(refused.reason, Reason::LimitReached, "{refused}");
+    // What makes room is still taken.
+    redis.command(&["CONFIG", "SET", "maxmemory", "3mb"]).await;
+    let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
+    let ack = vec![(leased.jobs[0].id, SettleAction::Ack)];
+    assert_eq!(store.settle("s", ack).await.unwrap().outcomes, [SettleOutcome::Acked]);
+    taken -= 1;
     redis.command(&["CONFIG", "SET", "maxmemory", "64mb"]).await;
     assert_eq!(store.describe("s").await.unwrap().counts.groups, taken);
-    store.submit("s", vec![large("more".to_owned())]).await.unwrap();
+    store.submit("s", vec![large("more".to_owned(), 1)]).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

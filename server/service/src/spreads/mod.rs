@@ -17,6 +17,7 @@ use offbeat_core::spread::named::{
     NamedSpreadSpec, Receipt, SpreadState,
 };
 use offbeat_core::{Moment, Rejection};
+use serde::{Deserialize, Serialize};
 
 pub use memory::MemoryStore;
 pub use redis::RedisStore;
@@ -68,7 +69,7 @@ pub struct Settled {
 }
 
 /// Dead letters, as an answer listed them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DeadLetterIds {
     /// The life of the spread that numbered them.
     pub epoch: u64,

@@ -53,6 +53,9 @@ pub(super) struct Group {
     pub(super) sha256: Digest,
     /// When it was committed.
     pub(super) since: u64,
+    /// How long consumers may hold its jobs at most, by leases of this epoch or an earlier one, in
+    /// milliseconds.
+    pub(super) longest_lease: u64,
     /// Whether a consumer of an earlier epoch may have had its jobs.
     pub(super) redelivered: bool,
     pub(super) settled: Marks,

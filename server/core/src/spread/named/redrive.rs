@@ -91,6 +91,7 @@ impl NamedSpread {
                 content,
                 sha256: Digest::default(),
                 since: now,
+                longest_lease: self.spec.lease_millis.unsigned_abs(),
                 redelivered: true,
                 settled: Marks::new(1),
                 dead_letters: Vec::new(),

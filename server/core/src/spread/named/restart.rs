@@ -11,7 +11,7 @@ impl NamedSpread {
     /// be settled of them, and so do dead letters and the memory of settled groups.
     ///
     /// Any job may be leased by a consumer: its lease may be what was lost. So all of them wait
-    /// for the length of a lease, and are marked as redelivered; then they are leased with
+    /// for the length of the longest lease that they may be under, and are marked as redelivered; then they are leased with
     /// attempts from 1, in the order in which their groups were committed. Settlements by the
     /// leases of the earlier life are stale.
     ///
@@ -29,7 +29,7 @@ impl NamedSpread {
                 settled: group.settled.ranges().collect(),
                 next: 0,
             };
-            self.queue.add(waiting, self.spec.lease_millis.unsigned_abs(), 0);
+            self.queue.add(waiting, group.longest_lease, 0);
         }
         if self.state != super::SpreadState::Open {
             self.queue.close();

@@ -116,6 +116,7 @@ impl NamedSpread {
                 content,
                 sha256,
                 since: now,
+                longest_lease: time.max(self.spec.lease_millis.unsigned_abs()),
                 redelivered: earlier.is_some(),
                 settled: marks,
                 dead_letters: Vec::new(),

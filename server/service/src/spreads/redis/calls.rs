@@ -13,6 +13,8 @@ use offbeat_core::spread::named::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::spreads::DeadLetterIds;
+
 /// Of the entries, and of what snapshots hold. Another release may read another layout; each
 /// change of what a journal leads to is another layout, too.
 pub(super) const LAYOUT: u32 = 1;
@@ -29,8 +31,8 @@ pub(super) enum Call {
     Submit { parts: Vec<GroupPart>, elsewhere: BytesLeft },
     Pull { consumer: Arc<str>, count: usize },
     Settle(Vec<(LeaseId, SettleAction)>),
-    Redrive { numbers: Vec<u64>, elsewhere: BytesLeft },
-    DeleteLetters(Vec<u64>),
+    Redrive { letters: DeadLetterIds, elsewhere: BytesLeft },
+    DeleteLetters(DeadLetterIds),
     Forget { bytes: u64 },
     Close,
 }
@@ -102,8 +104,13 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 impl Call {
-    /// Does what it says to a spread at a time.
-    pub(super) fn apply(self, machine: &mut NamedSpread, now: u64) -> Answer {
+    /// Whether it may add to what is kept.
+    pub(super) const fn grows(&self) -> bool {
+        matches!(self, Self::Submit { .. } | Self::Redrive { .. })
+    }
+
+    /// Does what it says to a spread of an epoch at a time.
+    pub(super) fn apply(self, machine: &mut NamedSpread, epoch: u64, now: u64) -> Answer {
         machine.advance(now);
         match self {
             Self::Update(changes) => Answer::Done(machine.update(&changes)),
@@ -121,10 +128,13 @@ impl Call {
                 let settle = |(id, action)| machine.settle(now, id, action);
                 Answer::Outcomes(settlements.into_iter().map(settle).collect())
             }
-            Self::Redrive { numbers, elsewhere } => {
-                Answer::Count(machine.redrive(now, &numbers, elsewhere))
+            Self::Redrive { letters, elsewhere } => {
+                Answer::Count(machine.redrive(now, letters.in_epoch(epoch), elsewhere))
             }
-            Self::DeleteLetters(numbers) => Answer::Count(Ok(machine.delete_dead_letters(numbers))),
+            Self::DeleteLetters(letters) => {
+                let numbers = letters.in_epoch(epoch).iter().copied();
+                Answer::Count(Ok(machine.delete_dead_letters(numbers)))
+            }
             Self::Forget { bytes } => {
                 machine.forget_ended(bytes);
                 Answer::Done(Ok(()))

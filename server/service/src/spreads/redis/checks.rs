@@ -32,10 +32,15 @@ pub(super) async fn check(engine: &Engine) -> Result<(), String> {
         }
         None => tracing::warn!("the store does not say its maxmemory-policy: must be noeviction"),
     }
+    if value("role") == Some("slave") {
+        return Err("the store is a replica: must be the Redis that takes writes".to_owned());
+    }
     let persists = value("aof_enabled") == Some("1");
     tracing::info!(version, aof = persists, "named spreads are kept in Redis");
     if !persists {
-        tracing::warn!("the store writes no append-only file: a restart of Redis loses spreads");
+        tracing::warn!(
+            "the store writes no append-only file: a restart of Redis loses what it has not saved"
+        );
     }
     Ok(())
 }

@@ -1,9 +1,13 @@
 //! Redis: the scripts that are the steps of a spread, each atomic, and the keys that they use.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
-use redis::{AsyncCommands as _, Client, RedisError, Script, Value};
+use redis::{
+    AsyncCommands as _, Client, ExistenceCheck, RedisError, Script, SetExpiry, SetOptions, Value,
+};
 
 use super::calls::LAYOUT;
 use super::replica::Life;
@@ -16,6 +20,8 @@ const SNAPSHOT_GRACE: i64 = 60;
 const PAGE_BYTES: usize = 4 << 20;
 /// Bytes of a piece of a snapshot.
 const CHUNK_BYTES: usize = 1 << 20;
+/// Seconds for which nobody else takes a snapshot, also after one has failed.
+const SNAPSHOT_CLAIM: u64 = 5;
 /// Seconds after which a snapshot that nobody has finished is dropped.
 const UNFINISHED: i64 = 60;
 
@@ -60,14 +66,20 @@ impl From<RedisError> for Failure {
 #[derive(Clone)]
 pub(super) struct Engine {
     client: Client,
-    connection: ConnectionManager,
+    /// Another one after a timeout, and where Redis does not take writes any more: the name may lead
+    /// to another Redis by now.
+    connection: Arc<Mutex<ConnectionManager>>,
     prefix: String,
-    scripts: std::sync::Arc<Scripts>,
+    scripts: Arc<Scripts>,
+    /// Snapshots that were begun: no two have the same key.
+    snapshots: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
 struct Scripts {
     open: Script,
+    /// Adds entries that take memory.
+    submit: Script,
     call: Script,
     compact: Script,
     discard: Script,
@@ -79,26 +91,58 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-fn script(text: &str) -> Script {
-    Script::new(&format!("{}\n{text}", include_str!("scripts/common.lua")))
+/// A script that Redis refuses when its memory is full.
+fn growing(text: &str) -> Script {
+    Script::new(&format!("#!lua\n{}\n{text}", include_str!("scripts/common.lua")))
+}
+
+/// A script that makes room, or takes hardly any: it runs even then.
+fn small(text: &str) -> Script {
+    let common = include_str!("scripts/common.lua");
+    Script::new(&format!("#!lua flags=allow-oom\n{common}\n{text}"))
+}
+
+fn config() -> ConnectionManagerConfig {
+    ConnectionManagerConfig::new()
+        .set_response_timeout(Some(ANSWER_TIME))
+        .set_connection_timeout(Some(ANSWER_TIME))
+        .set_number_of_retries(1)
+        .set_max_delay(Duration::from_millis(500))
 }
 
 impl Engine {
     pub(super) async fn connect(url: &str, prefix: &str) -> Result<Self, RedisError> {
         let client = Client::open(url)?;
-        let config = ConnectionManagerConfig::new()
-            .set_response_timeout(Some(ANSWER_TIME))
-            .set_connection_timeout(Some(ANSWER_TIME))
-            .set_number_of_retries(1)
-            .set_max_delay(Duration::from_millis(500));
-        let connection = client.get_connection_manager_with_config(config).await?;
+        let connection = client.get_connection_manager_with_config(config()).await?;
         let scripts = Scripts {
-            open: script(include_str!("scripts/open.lua")),
-            call: script(include_str!("scripts/call.lua")),
-            compact: script(include_str!("scripts/compact.lua")),
-            discard: script(include_str!("scripts/discard.lua")),
+            open: growing(include_str!("scripts/open.lua")),
+            submit: growing(include_str!("scripts/call.lua")),
+            call: small(include_str!("scripts/call.lua")),
+            compact: small(include_str!("scripts/compact.lua")),
+            discard: small(include_str!("scripts/discard.lua")),
         };
-        Ok(Self { client, connection, prefix: prefix.to_owned(), scripts: scripts.into() })
+        Ok(Self {
+            client,
+            connection: Arc::new(Mutex::new(connection)),
+            prefix: prefix.to_owned(),
+            scripts: scripts.into(),
+            snapshots: Arc::default(),
+        })
+    }
+
+    fn connection(&self) -> ConnectionManager {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What a command says; after some failures the next one has another connection.
+    fn heard<T>(&self, said: Result<T, RedisError>) -> Result<T, RedisError> {
+        if let Err(error) = &said
+            && (error.is_timeout() || error.code() == Some("READONLY"))
+            && let Ok(new) = self.client.get_connection_manager_lazy(config())
+        {
+            *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = new;
+        }
+        said
     }
 
     fn key(&self, name: &str, part: &str) -> String {
@@ -119,7 +163,7 @@ impl Engine {
 
     /// What a section of `INFO` says.
     pub(super) async fn info(&self, section: &str) -> Result<String, RedisError> {
-        redis::cmd("INFO").arg(section).query_async(&mut self.connection.clone()).await
+        redis::cmd("INFO").arg(section).query_async(&mut self.connection()).await
     }
 
     /// Opens a spread with an entry, in the place of one that has ended: of which life, and with
@@ -132,7 +176,7 @@ impl Engine {
         ended: Option<(&str, u64)>,
     ) -> Result<Option<bool>, Failure> {
         let (life, next) = ended.unwrap_or(("", 0));
-        let opened: i64 = self
+        let opened = self
             .scripts
             .open
             .key(self.key(name, "state"))
@@ -145,19 +189,25 @@ impl Engine {
             .arg(most)
             .arg(life)
             .arg(next)
-            .invoke_async(&mut self.connection.clone())
-            .await?;
-        Ok(match opened {
+            .invoke_async(&mut self.connection())
+            .await;
+        Ok(match self.heard::<i64>(opened)? {
             -1 => None,
             opened => Some(opened == 1),
         })
     }
 
-    /// Adds an entry, unless it is empty, and tells the entries from an index on.
-    pub(super) async fn call(&self, name: &str, from: u64, entry: &[u8]) -> Result<Told, Failure> {
-        let told: Vec<Value> = self
-            .scripts
-            .call
+    /// Adds an entry, unless it is empty, and tells the entries from an index on. An entry that
+    /// `grows` what is kept is refused when the memory of Redis is full.
+    pub(super) async fn call(
+        &self,
+        name: &str,
+        from: u64,
+        entry: &[u8],
+        grows: bool,
+    ) -> Result<Told, Failure> {
+        let Scripts { submit, call, .. } = &*self.scripts;
+        let told = if grows { submit } else { call }
             .key(self.key(name, "state"))
             .key(self.key(name, "journal"))
             .key(self.epochs())
@@ -167,9 +217,9 @@ impl Engine {
             .arg(from)
             .arg(PAGE_BYTES)
             .arg(entry)
-            .invoke_async(&mut self.connection.clone())
-            .await?;
-        let mut told = told.into_iter();
+            .invoke_async(&mut self.connection())
+            .await;
+        let mut told = self.heard::<Vec<Value>>(told)?.into_iter();
         match told.next() {
             Some(Value::Int(0)) => return Err(Failure::Unknown),
             Some(Value::Int(1)) => {}
@@ -181,8 +231,8 @@ impl Engine {
         let mut next = || told.next().unwrap_or(Value::Nil);
         Ok(Told {
             life: Life {
-                run: redis::from_redis_value(next()).map_err(RedisError::from)?,
                 life: redis::from_redis_value(next()).map_err(RedisError::from)?,
+                epoch: redis::from_redis_value(next()).map_err(RedisError::from)?,
             },
             first: redis::from_redis_value(next()).map_err(RedisError::from)?,
             next: redis::from_redis_value(next()).map_err(RedisError::from)?,
@@ -195,7 +245,7 @@ impl Engine {
 
     /// The bytes of a snapshot; `None` if it has been replaced.
     pub(super) async fn snapshot(&self, key: &str) -> Result<Option<Vec<u8>>, RedisError> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection();
         let chunks: isize = connection.llen(key).await?;
         let mut bytes = Vec::new();
         for place in 0..chunks {
@@ -205,6 +255,16 @@ impl Engine {
             bytes.extend(chunk);
         }
         Ok((chunks > 0).then_some(bytes))
+    }
+
+    /// Whether this process may take a snapshot now: no other one does.
+    pub(super) async fn claim_snapshot(&self, name: &str) -> Result<bool, RedisError> {
+        let options = SetOptions::default()
+            .conditional_set(ExistenceCheck::NX)
+            .with_expiration(SetExpiry::EX(SNAPSHOT_CLAIM));
+        let claimed: Option<String> =
+            self.connection().set_options(self.key(name, "claim"), 1, options).await?;
+        Ok(claimed.is_some())
     }
 
     /// Puts a snapshot of this process in the place of the entries before an index, which have so
@@ -218,12 +278,14 @@ impl Engine {
         process: u64,
         bytes: u64,
     ) -> Result<bool, RedisError> {
-        let mut connection = self.connection.clone();
-        let key = self.key(name, &format!("snapshot:{}:{index}:{process:x}", life.life));
+        let mut connection = self.connection();
+        let number = self.snapshots.fetch_add(1, Ordering::Relaxed);
+        let key = self.key(name, &format!("snapshot:{index}:{process:x}:{number}"));
         let mut chunks = 0;
         for chunk in snapshot.chunks(CHUNK_BYTES) {
-            let _: i64 = connection.rpush(&key, chunk).await?;
-            let _: bool = connection.expire(&key, UNFINISHED).await?;
+            let mut step = redis::pipe();
+            step.atomic().rpush(&key, chunk).ignore().expire(&key, UNFINISHED).ignore();
+            let _: () = step.query_async(&mut connection).await?;
             chunks += 1;
         }
         let taken: i64 = self
@@ -232,20 +294,21 @@ impl Engine {
             .key(self.key(name, "state"))
             .key(self.key(name, "journal"))
             .key(&key)
-            .arg(&life.run)
             .arg(&life.life)
+            .arg(&life.epoch)
             .arg(index)
             .arg(chunks)
             .arg(bytes)
             .arg(SNAPSHOT_GRACE)
             .invoke_async(&mut connection)
             .await?;
+        let _: i64 = connection.del(self.key(name, "claim")).await?;
         Ok(taken == 1)
     }
 
     /// Discards a spread; whether there was one.
     pub(super) async fn discard(&self, name: &str) -> Result<bool, RedisError> {
-        let discarded: i64 = self
+        let discarded = self
             .scripts
             .discard
             .key(self.key(name, "state"))
@@ -253,16 +316,17 @@ impl Engine {
             .key(self.names())
             .arg(self.channel())
             .arg(name)
-            .invoke_async(&mut self.connection.clone())
-            .await?;
-        Ok(discarded == 1)
+            .invoke_async(&mut self.connection())
+            .await;
+        Ok(self.heard::<i64>(discarded)? == 1)
     }
 
     /// Up to so many names after one.
     pub(super) async fn list(&self, after: &str, count: usize) -> Result<Vec<String>, RedisError> {
         let after = if after.is_empty() { "-".to_owned() } else { format!("({after}") };
         let count = isize::try_from(count).unwrap_or(isize::MAX);
-        self.connection.clone().zrangebylex_limit(self.names(), after, "+", 0, count).await
+        let named = self.connection().zrangebylex_limit(self.names(), after, "+", 0, count).await;
+        self.heard(named)
     }
 
     /// The names of spreads that change, as they do.

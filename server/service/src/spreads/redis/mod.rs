@@ -21,6 +21,7 @@ mod shared;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -30,8 +31,9 @@ use offbeat_core::{Moment, Reason, Rejection};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use self::calls::{Answer, Call};
+use self::calls::Call;
 use self::engine::{Engine, Failure};
+use self::replica::Answered;
 use self::shared::Shared;
 use super::views::unknown;
 
@@ -46,6 +48,8 @@ pub struct RedisStore {
     engine: Engine,
     /// Of this process, in what it writes.
     process: u64,
+    /// Its calls: each has a number of its own.
+    calls: Arc<AtomicU64>,
     max_byte_count: u64,
     spreads: Mutex<BTreeMap<String, Arc<Shared>>>,
     stopped: watch::Sender<bool>,
@@ -67,7 +71,8 @@ impl RedisStore {
         // Two processes with one number would take each other's answers.
         let process = RandomState::new().hash_one(std::process::id());
         let (spreads, stopped) = (Mutex::default(), watch::Sender::new(false));
-        Ok(Arc::new(Self { engine, process, max_byte_count, spreads, stopped }))
+        let calls = Arc::default();
+        Ok(Arc::new(Self { engine, process, calls, max_byte_count, spreads, stopped }))
     }
 
     fn shared(&self, name: &str) -> Arc<Shared> {
@@ -75,7 +80,8 @@ impl RedisStore {
         if let Some(shared) = spreads.get(name) {
             return Arc::clone(shared);
         }
-        let shared = Arc::new(Shared::new(name, self.engine.clone(), self.process));
+        let shared =
+            Arc::new(Shared::new(name, self.engine.clone(), self.process, Arc::clone(&self.calls)));
         spreads.insert(name.to_owned(), Arc::clone(&shared));
         shared
     }
@@ -97,12 +103,10 @@ impl RedisStore {
             }
             Failure::Engine(error) => {
                 // Nothing is kept of names that nobody may ever have opened.
-                let is_unread = |shared: &Arc<Shared>| shared.with(|_| ()).is_none();
-                let mut spreads = self.lock();
-                if spreads.get(name).is_some_and(is_unread) {
-                    spreads.remove(name);
+                let shared = self.lock().get(name).cloned();
+                if shared.is_some_and(|shared| !shared.is_read()) {
+                    self.lock().remove(name);
                 }
-                drop(spreads);
                 tracing::warn!(spread = name, error, "the store of named spreads failed");
                 let allowed = "must be reached: try again later";
                 Rejection::new(Reason::StoreUnavailable, "spread_store", error, allowed)
@@ -117,10 +121,10 @@ impl RedisStore {
         Ok(shared)
     }
 
-    async fn call(&self, name: &str, call: &Call) -> Result<(Arc<Shared>, Answer, u64), Rejection> {
+    async fn call(&self, name: &str, call: &Call) -> Result<(Arc<Shared>, Answered), Rejection> {
         let shared = self.shared(name);
-        let (answer, millis) = self.heard(name, shared.call(call).await)?;
-        Ok((shared, answer, millis))
+        let answered = self.heard(name, shared.call(call).await)?;
+        Ok((shared, answered))
     }
 
     /// What other spreads of this process leave to one that wants so much; settled groups are

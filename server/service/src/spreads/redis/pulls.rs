@@ -9,9 +9,9 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::calls::{Answer, Call};
+use super::replica::{Answered, Kept};
 use super::{RedisStore, interrupted, moment};
 use crate::spreads::Leased;
-use crate::spreads::views::unknown;
 
 impl RedisStore {
     /// One pull, which is not interrupted: what it leases is released if nobody waits for it any
@@ -40,25 +40,15 @@ impl RedisStore {
         count: usize,
     ) -> Result<(Leased, bool), Rejection> {
         let start = Instant::now();
-        let (shared, answer, millis) = self.call(name, &Call::Pull { consumer, count }).await?;
-        let Answer::Jobs(jobs) = answer else { return Err(interrupted()) };
+        let (shared, answered) = self.call(name, &Call::Pull { consumer, count }).await?;
+        let Answered { answer: Answer::Jobs(jobs), millis, epoch } = answered else {
+            return Err(interrupted());
+        };
         let (jobs, empty_reason) = jobs?;
-        shared
-            .with(|kept| {
-                let lease_millis = kept.lease_millis();
-                let is_final = !jobs.is_empty() || empty_reason == Some(EmptyReason::Ended);
-                let leased = Leased {
-                    epoch: jobs.first().map_or(kept.epoch, |job| job.id.epoch),
-                    lease_millis,
-                    end_time: moment(millis + lease_millis - 1),
-                    jobs,
-                    empty_reason,
-                    stopped: *self.stopped.borrow(),
-                    start,
-                };
-                (leased, is_final)
-            })
-            .ok_or_else(|| unknown(name))
+        let lease_millis = shared.with(Kept::lease_millis).ok_or_else(interrupted)?;
+        let is_final = !jobs.is_empty() || empty_reason == Some(EmptyReason::Ended);
+        let (end_time, stopped) = (moment(millis + lease_millis - 1), *self.stopped.borrow());
+        Ok((Leased { epoch, lease_millis, end_time, jobs, empty_reason, stopped, start }, is_final))
     }
 }
 

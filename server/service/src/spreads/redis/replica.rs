@@ -23,15 +23,24 @@ pub(super) struct Kept {
     pub(super) zero: u64,
 }
 
-/// Of which Redis, and of which spread of the name, the entries are.
+/// Of which spread of the name the entries are, and since which restart of Redis: those of another
+/// one may have taken the places of some that were lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Life {
-    pub(super) run: String,
+    /// The epoch in which it was opened.
     pub(super) life: String,
+    /// The epoch now.
+    pub(super) epoch: String,
 }
 
-/// The answer of a call, and when the call was made, by the clock of Redis.
-pub(super) type Answered = (Answer, u64);
+/// The answer of a call, and how the spread was when it was made.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) answer: Answer,
+    /// When the call was made, by the clock of Redis.
+    pub(super) millis: u64,
+    pub(super) epoch: u64,
+}
 
 /// What this process has read of a journal.
 #[derive(Debug, Default)]
@@ -41,7 +50,8 @@ pub(super) struct Replica {
     pub(super) life: Option<Life>,
     /// The index of the first entry that it has not seen.
     pub(super) next: u64,
-    /// The time as Redis told it last, and when that was here.
+    /// The time as Redis told it last, and when that was here; nothing while entries are missing: a
+    /// spread must not be older than what it has yet to read.
     pub(super) seen: Option<(u64, Instant)>,
     /// Calls of this process that have no answer yet.
     pub(super) asked: BTreeMap<CallId, oneshot::Sender<Answered>>,
@@ -50,7 +60,7 @@ pub(super) struct Replica {
 impl Replica {
     /// Forgets the spread, so that it is read again. Calls keep waiting: their entries come again.
     pub(super) fn forget(&mut self) {
-        (self.kept, self.life, self.next) = (None, None, 0);
+        (self.kept, self.life, self.next, self.seen) = (None, None, 0, None);
     }
 
     /// Takes the next entry. An error is that of a journal that this release cannot read.
@@ -71,9 +81,11 @@ impl Replica {
             Event::Called(id, call) => {
                 let kept = self.kept.as_mut().ok_or("a call of no spread")?;
                 let now = millis.saturating_sub(kept.zero);
-                let answer = call.apply(&mut kept.machine, now);
+                let epoch = kept.epoch;
+                let answer = call.apply(&mut kept.machine, epoch, now);
                 if let Some(asked) = self.asked.remove(&id) {
-                    let _ = asked.send((answer, millis)); // fails if nobody waits any more
+                    // Fails if nobody waits any more.
+                    let _ = asked.send(Answered { answer, millis, epoch });
                 }
             }
         }
@@ -81,7 +93,7 @@ impl Replica {
         Ok(())
     }
 
-    /// Hears the time.
+    /// Hears the time. No entry before it is missing.
     pub(super) fn hear(&mut self, millis: u64) {
         if self.seen.is_none_or(|(seen, _)| seen <= millis) {
             self.seen = Some((millis, Instant::now()));
@@ -105,7 +117,7 @@ impl Replica {
     pub(super) fn next_event(&self) -> Option<Instant> {
         let (now, kept, (_, at)) = (self.now()?, self.kept.as_ref()?, self.seen?);
         let event = kept.machine.next_event(now)?;
-        Some(at + Duration::from_millis(event - now))
+        Some(at + Duration::from_millis(event.saturating_sub(now)))
     }
 }
 
@@ -115,11 +127,16 @@ impl Kept {
         self.machine.spec().lease_millis.unsigned_abs()
     }
 
-    /// Whether a pull of a consumer would lease a job, or tell that there will be none.
-    pub(super) fn may_lease(&self, now: u64, consumer: &Arc<str>) -> Result<bool, Rejection> {
+    /// Whether a pull of a consumer would lease one of so many jobs, or tell that there will be none.
+    pub(super) fn may_lease(
+        &self,
+        now: u64,
+        consumer: &Arc<str>,
+        count: usize,
+    ) -> Result<bool, Rejection> {
         self.machine.check_consumer(consumer)?;
         let is_closed = self.machine.state() == SpreadState::Closed;
-        Ok(is_closed || self.machine.may_lease(now, consumer))
+        Ok(is_closed || count > 0 && self.machine.may_lease(now, consumer))
     }
 
     pub(super) fn describe(&self, name: &str) -> Description {
@@ -193,7 +210,7 @@ mod tests {
         }
         digest.update(bytes(replica.kept.as_ref().unwrap()));
         let digest: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!((LAYOUT, &digest[..16]), (1, "12c9cbee52d483d4"));
+        assert_eq!((LAYOUT, &digest[..16]), (1, "6eedd7a99a680ddc"));
     }
 
     #[test]

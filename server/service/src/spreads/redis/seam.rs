@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 use super::calls::{Answer, Call, empty_reason};
 use super::engine::Failure;
-use super::replica::Kept;
+use super::replica::{Answered, Kept};
+use super::shared::Shared;
 use super::{RedisStore, interrupted, moment};
 use crate::limits::NAMED_SPREADS;
 use crate::spreads::views::{check_same, unknown};
@@ -61,7 +62,7 @@ impl SpreadStore for Arc<RedisStore> {
                 }
                 Ok::<_, Rejection>(Some(kept.describe(&name)))
             });
-            if let Some(description) = found.ok_or_else(|| unknown(&name))?? {
+            if let Some(description) = found.ok_or_else(interrupted)?? {
                 return Ok((description, created));
             }
         }
@@ -69,10 +70,10 @@ impl SpreadStore for Arc<RedisStore> {
     }
 
     async fn update(&self, name: &str, changes: LimitChanges) -> Result<Description, Rejection> {
-        let (shared, answer, _) = self.call(name, &Call::Update(changes)).await?;
-        let Answer::Done(done) = answer else { return Err(interrupted()) };
+        let (shared, answered) = self.call(name, &Call::Update(changes)).await?;
+        let Answer::Done(done) = answered.answer else { return Err(interrupted()) };
         done?;
-        shared.with(|kept| kept.describe(name)).ok_or_else(|| unknown(name))
+        shared.with(|kept| kept.describe(name)).ok_or_else(interrupted)
     }
 
     async fn submit(
@@ -84,20 +85,20 @@ impl SpreadStore for Arc<RedisStore> {
         let payloads = parts.iter().flat_map(|part| &part.payloads);
         let payloads = payloads.map(|payload| payload.len() as u64).sum::<u64>();
         let elsewhere = self.bytes_left(wanted, wanted - payloads).await?;
-        let shared = self.shared(name);
+        let mut shared = self.shared(name);
         // What would be refused does not become an entry.
         if !matches!(shared.check(&parts, elsewhere), Some(Ok(()))) {
-            self.read(name).await?;
-            shared.check(&parts, elsewhere).ok_or_else(|| unknown(name))??;
+            shared = self.read(name).await?;
+            shared.check(&parts, elsewhere).ok_or_else(interrupted)??;
         }
         let call = Call::Submit { parts, elsewhere };
-        let (shared, answer, _) = self.call(name, &call).await?;
-        let Answer::Statuses(statuses) = answer else { return Err(interrupted()) };
-        let receipt = shared.with(|kept| Receipt {
-            epoch: kept.epoch,
-            lease_millis: kept.machine.spec().lease_millis,
-        });
-        Ok((statuses?, receipt.ok_or_else(|| unknown(name))?))
+        let (shared, answered) = self.call(name, &call).await?;
+        let Answered { answer: Answer::Statuses(statuses), epoch, .. } = answered else {
+            return Err(interrupted());
+        };
+        let lease_millis = shared.with(|kept| kept.machine.spec().lease_millis);
+        let lease_millis = lease_millis.ok_or_else(interrupted)?;
+        Ok((statuses?, Receipt { epoch, lease_millis }))
     }
 
     async fn groups(
@@ -109,19 +110,19 @@ impl SpreadStore for Arc<RedisStore> {
         let end = Instant::now() + wait;
         let mut is_stale = true;
         loop {
-            let shared = self.shared(name);
+            let mut shared = self.shared(name);
             let changes = shared.subscribe();
-            if is_stale {
-                self.read(name).await?;
-            }
             let is_last = self.is_over(end);
+            if is_stale || is_last {
+                shared = self.read(name).await?;
+            }
             let answer = shared.with(|kept| {
                 let is_news = ids.iter().any(|id| kept.machine.is_over(id));
                 let statuses = (is_news || is_last)
                     .then(|| kept.machine.groups(ids.iter().map(String::as_str)));
                 statuses.map(|statuses| (statuses, kept.epoch))
             });
-            if let Some(answer) = answer.ok_or_else(|| unknown(name))? {
+            if let Some(answer) = answer.ok_or_else(interrupted)? {
                 return Ok(answer);
             }
             is_stale = self.wait(&shared, changes, end).await;
@@ -136,17 +137,20 @@ impl SpreadStore for Arc<RedisStore> {
         wait: Duration,
     ) -> Result<Leased, Rejection> {
         let end = Instant::now() + wait;
-        let mut is_stale = false; // at first, what is known here may do
+        // At first, what is known here may do, if there is a job. Later, only time makes it stale.
+        let (mut is_first, mut is_stale) = (true, false);
         loop {
-            let shared = self.shared(name);
+            let mut shared = self.shared(name);
             let changes = shared.subscribe();
             let is_last = self.is_over(end);
             // A pull that leases nothing is no entry.
-            let may_lease = || shared.with_now(|kept, now| kept.may_lease(now, consumer));
-            if is_stale || !matches!(may_lease(), Some(Ok(true))) {
-                self.read(name).await?;
+            let may_lease =
+                |shared: &Shared| shared.with_now(|kept, now| kept.may_lease(now, consumer, count));
+            if is_stale || (is_first && !matches!(may_lease(&shared), Some(Ok(true)))) {
+                shared = self.read(name).await?;
             }
-            if may_lease().ok_or_else(|| unknown(name))?? {
+            is_first = false;
+            if may_lease(&shared).ok_or_else(interrupted)?? {
                 let (leased, is_final) = self.pull_once(name, consumer, count).await?;
                 if is_final || is_last {
                     return Ok(leased);
@@ -161,7 +165,7 @@ impl SpreadStore for Arc<RedisStore> {
                     stopped: *self.stopped.borrow(),
                     start: Instant::now(),
                 };
-                return shared.with(none).ok_or_else(|| unknown(name));
+                return shared.with(none).ok_or_else(interrupted);
             }
             is_stale = self.wait(&shared, changes, end).await;
         }
@@ -172,15 +176,17 @@ impl SpreadStore for Arc<RedisStore> {
         name: &str,
         settlements: Vec<(LeaseId, SettleAction)>,
     ) -> Result<Settled, Rejection> {
-        let (shared, answer, millis) = self.call(name, &Call::Settle(settlements)).await?;
-        let Answer::Outcomes(outcomes) = answer else { return Err(interrupted()) };
-        let lease = shared.with(Kept::lease_millis).ok_or_else(|| unknown(name))?;
+        let (shared, answered) = self.call(name, &Call::Settle(settlements)).await?;
+        let Answered { answer: Answer::Outcomes(outcomes), millis, .. } = answered else {
+            return Err(interrupted());
+        };
+        let lease = shared.with(Kept::lease_millis).ok_or_else(interrupted)?;
         Ok(Settled { outcomes, extended_end_time: moment(millis + lease - 1) })
     }
 
     async fn describe(&self, name: &str) -> Result<Description, Rejection> {
         let shared = self.read(name).await?;
-        shared.with(|kept| kept.describe(name)).ok_or_else(|| unknown(name))
+        shared.with(|kept| kept.describe(name)).ok_or_else(interrupted)
     }
 
     async fn list(&self, after: &str, count: usize) -> Result<(Vec<Description>, bool), Rejection> {
@@ -208,7 +214,7 @@ impl SpreadStore for Arc<RedisStore> {
             let (letters, has_more) = kept.machine.dead_letters(after, count);
             DeadLetterPage { epoch: kept.epoch, letters, has_more }
         });
-        page.ok_or_else(|| unknown(name))
+        page.ok_or_else(interrupted)
     }
 
     async fn redrive_dead_letters(
@@ -217,16 +223,13 @@ impl SpreadStore for Arc<RedisStore> {
         letters: &DeadLetterIds,
     ) -> Result<u64, Rejection> {
         let shared = self.read(name).await?;
-        let (numbers, wanted) = shared
-            .with(|kept| {
-                let numbers = letters.in_epoch(kept.epoch).to_vec();
-                let wanted = kept.machine.redriven_memory(&numbers);
-                (numbers, wanted)
-            })
-            .ok_or_else(|| unknown(name))?;
+        let wanted = |kept: &Kept| kept.machine.redriven_memory(letters.in_epoch(kept.epoch));
+        let wanted = shared.with(wanted).ok_or_else(interrupted)?;
         let elsewhere = self.bytes_left(wanted, wanted).await?;
-        let (_, answer, _) = self.call(name, &Call::Redrive { numbers, elsewhere }).await?;
-        let Answer::Count(count) = answer else { return Err(interrupted()) };
+        let call = Call::Redrive { letters: letters.clone(), elsewhere };
+        let Answer::Count(count) = self.call(name, &call).await?.1.answer else {
+            return Err(interrupted());
+        };
         count
     }
 
@@ -235,11 +238,10 @@ impl SpreadStore for Arc<RedisStore> {
         name: &str,
         letters: &DeadLetterIds,
     ) -> Result<u64, Rejection> {
-        let shared = self.read(name).await?;
-        let numbers = shared.with(|kept| letters.in_epoch(kept.epoch).to_vec());
-        let numbers = numbers.ok_or_else(|| unknown(name))?;
-        let (_, answer, _) = self.call(name, &Call::DeleteLetters(numbers)).await?;
-        let Answer::Count(count) = answer else { return Err(interrupted()) };
+        let call = Call::DeleteLetters(letters.clone());
+        let Answer::Count(count) = self.call(name, &call).await?.1.answer else {
+            return Err(interrupted());
+        };
         count
     }
 
@@ -260,11 +262,9 @@ impl SpreadStore for Arc<RedisStore> {
         }
         let end = Instant::now() + wait;
         loop {
-            let shared = self.shared(name);
-            let changes = shared.subscribe();
-            self.read(name).await?;
-            let description =
-                shared.with(|kept| kept.describe(name)).ok_or_else(|| unknown(name))?;
+            let changes = self.shared(name).subscribe();
+            let shared = self.read(name).await?;
+            let description = shared.with(|kept| kept.describe(name)).ok_or_else(interrupted)?;
             match description.state {
                 SpreadState::Open => drop(self.call(name, &Call::Close).await?),
                 SpreadState::Draining if !self.is_over(end) => {

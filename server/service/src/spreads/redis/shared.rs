@@ -29,7 +29,10 @@ pub(super) struct Shared {
     engine: Engine,
     /// Of this process, in what it writes.
     process: u64,
-    calls: AtomicU64,
+    /// The calls of this process, of all spreads.
+    calls: Arc<AtomicU64>,
+    /// Held by who reads what is missing: the others wait for it, and then miss little.
+    reading: tokio::sync::Mutex<()>,
     replica: Mutex<Replica>,
     /// Counts what has happened, for those who wait.
     changes: watch::Sender<u64>,
@@ -45,12 +48,13 @@ enum Missing {
 }
 
 impl Shared {
-    pub(super) fn new(name: &str, engine: Engine, process: u64) -> Self {
+    pub(super) fn new(name: &str, engine: Engine, process: u64, calls: Arc<AtomicU64>) -> Self {
         Self {
             name: name.to_owned(),
             engine,
             process,
-            calls: AtomicU64::new(0),
+            calls,
+            reading: tokio::sync::Mutex::default(),
             replica: Mutex::default(),
             changes: watch::Sender::new(0),
             is_compacting: AtomicBool::new(false),
@@ -76,7 +80,8 @@ impl Shared {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Asks the spread as it was when Redis was heard last; `None` if it is not known yet.
+    /// Asks the spread as it was when Redis was heard last; `None` if it is not known, or not all of
+    /// it.
     pub(super) fn with<T>(&self, ask: impl FnOnce(&Kept) -> T) -> Option<T> {
         self.with_life(|kept, _, _| ask(kept))
     }
@@ -93,6 +98,7 @@ impl Shared {
     pub(super) fn with_life<T>(&self, ask: impl FnOnce(&Kept, &Life, u64) -> T) -> Option<T> {
         let mut replica = self.lock();
         replica.advance();
+        replica.now()?;
         let Replica { kept, life, next, .. } = &*replica;
         Some(ask(kept.as_ref()?, life.as_ref()?, *next))
     }
@@ -121,6 +127,11 @@ impl Shared {
         Some(replica.kept.as_ref()?.figures(&self.name, now))
     }
 
+    /// Whether anything of it was ever read.
+    pub(super) fn is_read(&self) -> bool {
+        self.lock().life.is_some()
+    }
+
     /// Whether all entries before an index are known.
     pub(super) fn knows(&self, index: u64) -> bool {
         self.lock().next >= index
@@ -129,7 +140,7 @@ impl Shared {
     /// Hears from Redis what has happened.
     pub(super) async fn read(self: &Arc<Self>) -> Result<(), Failure> {
         let from = self.lock().next;
-        let told = self.engine.call(&self.name, from, &[]).await?;
+        let told = self.engine.call(&self.name, from, &[], false).await?;
         self.take_all(told, from).await
     }
 
@@ -147,7 +158,7 @@ impl Shared {
             replica.asked.insert(id, sender);
             replica.next
         };
-        let heard = match self.engine.call(&self.name, from, &entry).await {
+        let heard = match self.engine.call(&self.name, from, &entry, call.grows()).await {
             Ok(told) => self.take_all(told, from).await,
             Err(failure) => Err(failure),
         };
@@ -160,6 +171,7 @@ impl Shared {
     /// Takes what Redis told about the entries from an index on, and asks until nothing is missing.
     async fn take_all(self: &Arc<Self>, told: Told, from: u64) -> Result<(), Failure> {
         let (mut told, mut from) = (told, from);
+        let mut reading = None;
         for _ in 0..MOST_READS {
             let bytes = told.bytes;
             match self.take(&told, from)? {
@@ -167,22 +179,30 @@ impl Shared {
                     self.compact_if_long(bytes);
                     return Ok(());
                 }
-                Missing::Entries => {}
-                Missing::Snapshot { key, index, life } => self.load(&key, index, life).await?,
+                missing if reading.is_some() => {
+                    if let Missing::Snapshot { key, index, life } = missing {
+                        self.load(&key, index, life).await?;
+                    }
+                }
+                Missing::Entries | Missing::Snapshot { .. } => {
+                    reading = Some(self.reading.lock().await);
+                }
             }
             from = self.lock().next;
-            told = self.engine.call(&self.name, from, &[]).await?;
+            told = self.engine.call(&self.name, from, &[], false).await?;
         }
         Err(Failure::Engine("the journal grows faster than it can be read".to_owned()))
     }
 
     fn take(&self, told: &Told, from: u64) -> Result<Missing, Failure> {
         let mut replica = self.lock();
-        if replica.life.as_ref() != Some(&told.life) {
+        // Redis may also have gone back to less than was seen.
+        if replica.life.as_ref() != Some(&told.life) || from > told.next {
             replica.forget();
             replica.life = Some(told.life.clone());
         }
         if replica.next < told.first {
+            replica.seen = None;
             let (key, index) = (told.snapshot.clone(), told.first);
             return Ok(Missing::Snapshot { key, index, life: told.life.clone() });
         }
@@ -195,14 +215,17 @@ impl Shared {
                 return Err(Failure::Engine(error));
             }
         }
+        if replica.next < told.next {
+            replica.seen = None;
+            return Ok(Missing::Entries);
+        }
         replica.hear(told.millis);
-        let is_missing = replica.next < told.next;
         let is_changed = replica.next != before;
         drop(replica);
         if is_changed {
             self.wake();
         }
-        Ok(if is_missing { Missing::Entries } else { Missing::Nothing })
+        Ok(Missing::Nothing)
     }
 
     /// Reads a snapshot, unless it has been replaced meanwhile.
@@ -216,7 +239,7 @@ impl Shared {
             .map_err(|_| Failure::Engine("a snapshot that this release cannot read".to_owned()))?;
         let mut replica = self.lock();
         if replica.life.as_ref() == Some(&life) && replica.next < index {
-            (replica.kept, replica.next) = (Some(kept), index);
+            (replica.kept, replica.next, replica.seen) = (Some(kept), index, None);
         }
         Ok(())
     }
@@ -237,9 +260,13 @@ impl Shared {
     }
 
     async fn compact(self: &Arc<Self>, bytes: u64) -> Result<(), String> {
+        if !self.engine.claim_snapshot(&self.name).await.map_err(|error| error.to_string())? {
+            return Ok(());
+        }
         let shared = Arc::clone(self);
         let taken = tokio::task::spawn_blocking(move || {
             let replica = shared.lock();
+            replica.now()?;
             let Replica { kept: Some(kept), life: Some(life), next, .. } = &*replica else {
                 return None;
             };

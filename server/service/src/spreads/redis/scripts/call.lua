@@ -1,19 +1,22 @@
 -- Adds a call to the journal of a spread, if there is one to add, and tells what the caller has
 -- not seen of it. KEYS: state, journal, epochs. ARGV: layout, channel, name, index of the first
 -- entry that the caller has not seen, most bytes of entries, entry (or nothing).
--- {0}: there is no such spread; {2, layout}: a later release has changed it; {1, run, life, first,
+-- {0}: there is no such spread; {2, layout}: another release has changed it; {1, life, epoch, first,
 -- next, millis, bytes, snapshot, entries}.
 local state, journal, epochs = unpack(KEYS)
 local layout, channel, name, from, most, entry = unpack(ARGV)
-local known = redis.call('HMGET', state, 'layout', 'life', 'run', 'first', 'snapshot', 'time')
+local known = redis.call('HMGET', state, 'layout', 'life', 'run', 'first', 'snapshot', 'time',
+  'epoch')
 if not known[1] then return {0} end
 if known[1] ~= layout then return {2, known[1]} end
-local millis, this_run = now(state), run()
+local epoch, this_run = known[7], run()
+-- Time never goes back in a life of a spread.
+local millis = math.max(clock(), tonumber(known[6]))
 if known[3] ~= this_run then
-  -- What was last in the journal may be lost, and with it leases.
-  local epoch = string.format('%020.0f', new_epoch(epochs))
-  redis.call('HSET', state, 'run', this_run)
-  append(state, journal, millis, 'R' .. epoch)
+  -- What was last in the journal may be lost, and with it leases. The clock may be another one, too.
+  epoch, millis = new_epoch(epochs), clock()
+  redis.call('HSET', state, 'run', this_run, 'epoch', epoch)
+  append(state, journal, millis, 'R' .. string.rep('0', 20 - #epoch) .. epoch)
 end
 if entry ~= '' then append(state, journal, millis, 'C' .. entry) end
 if string.format('%.0f', millis) ~= known[6] then
@@ -33,5 +36,5 @@ while from >= first and first + place < next and bytes < tonumber(most) do
   end
   place = place + #some
 end
-return {1, this_run, known[2], first, next, millis, tonumber(redis.call('HGET', state, 'bytes')),
+return {1, known[2], epoch, first, next, millis, tonumber(redis.call('HGET', state, 'bytes')),
   known[5], entries}

@@ -1,10 +1,9 @@
 -- What all scripts begin with.
 
--- Milliseconds by the clock of Redis; never less than what the spread has seen.
-local function now(state)
+-- Milliseconds by the clock of Redis.
+local function clock()
   local time = redis.call('TIME')
-  local millis = time[1] * 1000 + math.floor(time[2] / 1000)
-  return math.max(millis, tonumber(redis.call('HGET', state, 'time') or '0'))
+  return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
 -- A number for a life of a spread: microseconds, but larger than any that was given before. Below
@@ -12,8 +11,8 @@ end
 local function new_epoch(epochs)
   local time = redis.call('TIME')
   local last = tonumber(redis.call('GET', epochs) or '0')
-  local epoch = math.max(time[1] * 1000000 + time[2], last + 1)
-  redis.call('SET', epochs, string.format('%.0f', epoch))
+  local epoch = string.format('%.0f', math.max(time[1] * 1000000 + time[2], last + 1))
+  redis.call('SET', epochs, epoch)
   return epoch
 end
 

@@ -1,12 +1,12 @@
 -- Lets a snapshot take the place of the entries before it: 1, or 0 if it is not of this life, or
--- another one has. KEYS: state, journal, the snapshot. ARGV: run, life, index of the first entry
+-- another one has. KEYS: state, journal, the snapshot. ARGV: life, epoch, index of the first entry
 -- that is not in the snapshot, how many chunks it has, bytes of the entries in it, seconds for which
 -- readers may need what it replaces.
 local state, journal, snapshot = unpack(KEYS)
-local run, life, index, chunks, bytes, grace = unpack(ARGV)
-local known = redis.call('HMGET', state, 'run', 'life', 'first', 'snapshot')
+local life, epoch, index, chunks, bytes, grace = unpack(ARGV)
+local known = redis.call('HMGET', state, 'life', 'epoch', 'first', 'snapshot')
 local dropped = tonumber(index) - tonumber(known[3] or '0')
-if known[1] ~= run or known[2] ~= life or dropped <= 0 or dropped > redis.call('LLEN', journal)
+if known[1] ~= life or known[2] ~= epoch or dropped <= 0 or dropped > redis.call('LLEN', journal)
   or redis.call('LLEN', snapshot) ~= tonumber(chunks) then
   redis.call('DEL', snapshot)
   return 0

@@ -6,14 +6,15 @@ local name, layout, entry, most, life, next = unpack(ARGV)
 if redis.call('EXISTS', state) == 1 then
   local known = redis.call('HMGET', state, 'life', 'first')
   if known[1] ~= life or known[2] + redis.call('LLEN', journal) ~= tonumber(next) then return 0 end
-  redis.call('DEL', state, journal)
+  local snapshot = redis.call('HGET', state, 'snapshot')
+  if snapshot ~= '' then redis.call('UNLINK', snapshot) end
+  redis.call('UNLINK', state, journal)
 elseif redis.call('ZCARD', names) >= tonumber(most) then
   return -1
 end
-local epoch = string.format('%.0f', new_epoch(epochs))
-local millis = now(state)
-redis.call('HSET', state, 'layout', layout, 'life', epoch, 'run', run(), 'first', 0, 'bytes', 0,
-  'snapshot', '', 'time', string.format('%.0f', millis))
+local epoch, millis = new_epoch(epochs), clock()
+redis.call('HSET', state, 'layout', layout, 'life', epoch, 'epoch', epoch, 'run', run(), 'first', 0,
+  'bytes', 0, 'snapshot', '', 'time', string.format('%.0f', millis))
 redis.call('ZADD', names, 0, name)
-append(state, journal, millis, 'O' .. string.format('%020.0f', epoch) .. entry)
+append(state, journal, millis, 'O' .. string.rep('0', 20 - #epoch) .. epoch .. entry)
 return 1
