@@ -184,3 +184,19 @@ fn after_a_restart_all_jobs_wait_for_a_lease_and_none_is_settled_by_an_earlier_o
     machine.close();
     assert_eq!(machine.state(), SpreadState::Draining);
 }
+
+/// A group that waited for the leases of an earlier epoch still waits for them.
+#[test]
+fn a_restart_does_not_cut_a_quarantine_short() {
+    let mut machine = NamedSpread::try_new(2, &spec(SpreadSpec::round_robin(2))).unwrap();
+    let first_receipt = Some(Receipt { epoch: 1, lease_millis: 9_000 });
+    let commit = Commit { first_receipt, ..commit(&jobs("a", 1)) };
+    let part = GroupPart { commit: Some(commit), ..whole("a", &jobs("a", 1)) };
+    machine.submit(0, &[part, whole("b", &jobs("b", 1))], BytesLeft::ALL).unwrap();
+    let mut machine = machine.restart(3).unwrap();
+    let one: Arc<str> = "one".into();
+    let leased = machine.pull(LEASE, &one, 9).unwrap();
+    assert_eq!((leased.len(), &*leased[0].group_id), (1, "b"));
+    assert!(machine.pull(8_999, &one, 9).unwrap().iter().all(|job| *job.group_id == *"b"));
+    assert!(machine.pull(9_000, &one, 9).unwrap().iter().any(|job| *job.group_id == *"a"));
+}
