@@ -224,7 +224,7 @@ async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
     let (statuses, epoch) = here.groups("s", &lost, NOW).await.unwrap();
     let states: Vec<GroupState> = statuses.iter().map(|status| status.state).collect();
     assert_eq!(states, [GroupState::Received, GroupState::Unknown]);
-    // As many entries as were lost come anew, and none is taken for one of those.
+    // As many entries as were lost are added, and none is taken for one of those.
     for number in 0..8 {
         let mut again = group(&format!("lost-{number}"), 2);
         let first_receipt = Some(Receipt { epoch: before.epoch, lease_millis: 5_000 });

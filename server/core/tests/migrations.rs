@@ -81,7 +81,7 @@ fn runs_around(schedule: &Schedule, place: &Place, from: i64) -> Vec<i64> {
 }
 
 /// The first hash of each tick of both schedules. Hashes between two of them run together before
-/// and after the cutover, so these wait whatever any hash waits.
+/// and after the cutover, so no hash waits longer than all of these.
 fn hashes_of_all_ticks<'a>(old: &'a Schedule, new: &'a Schedule) -> impl Iterator<Item = u64> + 'a {
     [old, new].into_iter().flat_map(|schedule| {
         let (period, tick) = (schedule.period(), schedule.resolution());

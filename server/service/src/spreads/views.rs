@@ -1,9 +1,11 @@
 //! What stores tell of a spread, wherever they hold it.
 
+use offbeat_core::limits::SPREAD_NAME;
 use offbeat_core::spread::named::{NamedSpread, NamedSpreadSpec, SpreadState};
 use offbeat_core::{Reason, Rejection};
 
 use super::{Description, SpreadFigures};
+use crate::limits::NAMED_SPREADS;
 
 pub(super) fn describe(name: &str, epoch: u64, machine: &NamedSpread) -> Description {
     Description {
@@ -33,6 +35,21 @@ pub(super) fn figures(name: &str, epoch: u64, machine: &NamedSpread, now: u64) -
         bytes: machine.memory(),
         oldest_millis: age.unwrap_or(0),
     }
+}
+
+/// Refuses names that are none.
+pub(super) fn check_name(name: &str) -> Result<(), Rejection> {
+    if SPREAD_NAME.allows(name.len() as i128) {
+        return Ok(());
+    }
+    let allowed = format!("must be {SPREAD_NAME}");
+    Err(Rejection::new(Reason::OutOfRange, "spread_name", name, allowed))
+}
+
+/// The refusal to open one more.
+pub(super) fn too_many(name: &str) -> Rejection {
+    let allowed = format!("must be {NAMED_SPREADS}: discard one");
+    Rejection::new(Reason::LimitReached, "spread_name", name, allowed)
 }
 
 pub(super) fn unknown(name: &str) -> Rejection {

@@ -7,19 +7,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use offbeat_core::limits::SPREAD_NAME;
 use offbeat_core::spread::lease::{LeaseId, SettleAction};
 use offbeat_core::spread::named::{
     EmptyReason, GroupPart, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec, Receipt,
     SpreadState,
 };
-use offbeat_core::{Moment, Reason, Rejection};
+use offbeat_core::{Moment, Rejection};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use self::entry::Entry;
 use self::spreads::Spreads;
-use super::views::{check_same, unknown};
+use super::views::{check_name, check_same, too_many, unknown};
 use super::{
     CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadFigures,
     SpreadStore,
@@ -108,10 +107,7 @@ impl SpreadStore for MemoryStore {
         name: String,
         spec: NamedSpreadSpec,
     ) -> Result<(Description, bool), Rejection> {
-        if !SPREAD_NAME.allows(name.len() as i128) {
-            let allowed = format!("must be {SPREAD_NAME}");
-            return Err(Rejection::new(Reason::OutOfRange, "spread_name", name, allowed));
-        }
+        check_name(&name)?;
         let mut spreads = self.lock();
         let machine = NamedSpread::try_new(spreads.next_epoch, &spec)
             .map_err(|rejection| rejection.under("spec"))?;
@@ -123,8 +119,7 @@ impl SpreadStore for MemoryStore {
                 return Ok((entry.describe(&name), false));
             }
             None if spreads.by_name.len() >= NAMED_SPREADS.max_size() => {
-                let allowed = format!("must be {NAMED_SPREADS}: discard one");
-                return Err(Rejection::new(Reason::LimitReached, "spread_name", name, allowed));
+                return Err(too_many(&name));
             }
             None => {}
         }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use offbeat_core::limits::SPREAD_NAME;
 use offbeat_core::spread::lease::{LeaseId, SettleAction};
 use offbeat_core::spread::named::{
     GroupPart, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec, Receipt, SpreadState,
@@ -17,7 +16,7 @@ use super::replica::{Answered, Kept};
 use super::shared::Shared;
 use super::{RedisStore, interrupted, moment};
 use crate::limits::NAMED_SPREADS;
-use crate::spreads::views::{check_same, unknown};
+use crate::spreads::views::{check_name, check_same, too_many, unknown};
 use crate::spreads::{
     CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadFigures,
     SpreadStore,
@@ -33,10 +32,7 @@ impl SpreadStore for Arc<RedisStore> {
         name: String,
         spec: NamedSpreadSpec,
     ) -> Result<(Description, bool), Rejection> {
-        if !SPREAD_NAME.allows(name.len() as i128) {
-            let allowed = format!("must be {SPREAD_NAME}");
-            return Err(Rejection::new(Reason::OutOfRange, "spread_name", name, allowed));
-        }
+        check_name(&name)?;
         let checked = NamedSpread::try_new(0, &spec).map_err(|refused| refused.under("spec"))?;
         let bytes = postcard::to_stdvec(&spec).map_err(|_| interrupted())?;
         let mut ended: Option<(String, u64)> = None;
@@ -45,8 +41,7 @@ impl SpreadStore for Arc<RedisStore> {
             let most = NAMED_SPREADS.max_size();
             let opened = self.engine.open(&name, &bytes, most, place).await;
             let Some(created) = self.heard(&name, opened)? else {
-                let allowed = format!("must be {NAMED_SPREADS}: discard one");
-                return Err(Rejection::new(Reason::LimitReached, "spread_name", name, allowed));
+                return Err(too_many(&name));
             };
             let shared = match self.read(&name).await {
                 Err(refused) if refused.reason == Reason::UnknownSpread => continue,
