@@ -66,7 +66,8 @@ def test_a_process_that_dies_in_a_job_has_its_run_published_by_the_next_tick(ban
     bank.shell(tick)
     wait_until(20, lambda: states(bank)[0][1] == "done")
     assert states(bank)[0][2] == 2
-    assert len(bank.ledger()) == 1
+    # The tick plans the account's next runs as well, and one of them may start by now.
+    assert [line["run"] for line in bank.ledger()].count("0" * 32) == 1
 
 
 def test_a_row_that_was_deleted_ends_its_run(bank: Bank) -> None:

@@ -6,7 +6,7 @@ import time
 from collections import Counter, defaultdict
 from datetime import datetime, timedelta
 
-from harness import Bank, Redis
+from harness import Bank, Redis, wait_until
 
 ROWS = 500
 CYCLE = 30
@@ -22,6 +22,13 @@ rows = OffbeatRun.objects.values_list(
 print(json.dumps([
     [row[0], row[1], row[2].isoformat(), row[3].isoformat(), *row[4:]] for row in rows
 ]))
+"""
+#: How many runs that start before a time have not ended.
+OPEN = """
+open = OffbeatRun.objects.filter(
+    start_time__lt="{before}", state__in=("planned", "published", "claimed")
+)
+print(open.count())
 """
 #: Of one instant, as beats and workers go on.
 COUNTS = """
@@ -55,16 +62,23 @@ def executions(bank: Bank) -> dict[str, list[datetime]]:
     return found
 
 
-def check_rows(bank: Bank, twice_allowed: bool) -> None:
-    """Each run of each row is done, and once; a run of a worker that was killed may be twice."""
+def check_rows(bank: Bank, twice_allowed: bool, deleted: str | None = None) -> None:
+    """Each run of each row is done, and once; a run of a worker that was killed may be twice.
+
+    Of a row that was deleted, runs that were planned before are skipped.
+    """
     now = datetime.now().astimezone()
+    # On a machine that is busy with other things, the workers may be behind.
+    before = (now - TAIL).isoformat()
+    wait_until(90, lambda: bank.shell(OPEN.format(before=before)) == 0)
     runs = bank.shell(RUNS)
     done = executions(bank)  # after the runs: those that were planned meanwhile are not looked at
     assert len(runs) > 2 * ROWS
     for declaration, row, scheduled, start, state, run_id, publication in runs:
         assert state != "failed", (declaration, row)
         if instant(start) < now - TAIL:
-            assert state == "done", (row, scheduled, start, state, publication)
+            ends = ("done", "skipped") if row == deleted else ("done",)
+            assert state in ends, (row, scheduled, start, state, publication)
         times = done.pop(run_id, [])
         assert len(times) == 1 or state != "done" or twice_allowed, (run_id, times)
         assert all(at >= instant(start) for at in times), "early"
@@ -78,12 +92,12 @@ def test_two_beats_steady(bank: Bank) -> None:
     started(bank)
     time.sleep(2 * CYCLE + 14)
     deleted = bank.shell(
-        "row = Account.objects.first(); Account.objects.exclude(pk=row.pk)[:5]; "
+        "row = Account.objects.first(); "
         "print(json.dumps(str(row.pk))); row.delete()"
     )
     created = bank.shell("row = Account.objects.create(); print(json.dumps(str(row.pk)))")
     time.sleep(CYCLE + 8)
-    check_rows(bank, twice_allowed=False)
+    check_rows(bank, twice_allowed=False, deleted=deleted)
     lines = bank.ledger()
     late = sorted(
         (instant(line["time"]) - instant(line["scheduled"])).total_seconds() for line in lines
