@@ -17,7 +17,7 @@ use offbeat_core::spread::named::{
     Commit, EmptyReason, GroupPart, GroupState, Receipt, SpreadState, content_digest,
 };
 use redis_server::Redis;
-use stores::{BYTES, NOW, connect, group, names, one, spec};
+use stores::{BYTES, NOW, at, connect, group, names, one, spec};
 use tokio::time::Instant;
 
 /// A group of large jobs.
@@ -317,7 +317,7 @@ async fn a_redis_without_memory_refuses_groups_and_loses_none() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settled_groups_are_forgotten_where_room_is_wanted() {
     let redis = Redis::start(&[]).await;
-    let store = RedisStore::connect(&redis.url(), "test:", 100_000).await.unwrap();
+    let store = RedisStore::connect(&at(&redis), &redis.url(), 100_000).await.unwrap();
     for name in ["s", "t"] {
         store.open(name.to_owned(), spec(600_000)).await.unwrap();
     }
@@ -343,7 +343,7 @@ async fn a_redis_that_would_lose_spreads_is_refused() {
         (vec!["--cluster-enabled", "yes"], "is a Redis Cluster"),
     ] {
         let redis = Redis::start(&flags).await;
-        let refused = RedisStore::connect(&redis.url(), "test:", BYTES).await.unwrap_err();
+        let refused = RedisStore::connect(&at(&redis), &redis.url(), BYTES).await.unwrap_err();
         assert!(refused.contains(said), "{refused}");
     }
 }

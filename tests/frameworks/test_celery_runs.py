@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from harness import Bank, Redis, wait_until
 
-ROWS = 500
+ROWS = 200
 CYCLE = 30
 #: Runs that the last seconds of a test have not done yet.
 TAIL = timedelta(seconds=12)

@@ -59,6 +59,8 @@ limits! {
         "closed ones included until they are discarded or opened again; beyond it RESOURCE_EXHAUSTED";
     NAMED_SPREAD_BYTES = 1..=1 << 40, "bytes", "bytes of all named spreads",
         "settable, 256 MiB by default; jobs, groups and leases, and the groups that are remembered when settled; beyond it RESOURCE_EXHAUSTED with a retry delay";
+    STORE_REPLICAS = 0..=16, "replicas", "replicas of the store of named spreads that may take over",
+        "settable, 0 by default";
     WAIT_MILLIS = 0..=20_000, "ms", "wait for jobs, or for groups to be settled",
         "and no longer than two thirds of the time for a unary call: then the answer is empty";
     STREAM_CREDIT = 1..=65_536, "jobs", "jobs granted and not sent on a stream",

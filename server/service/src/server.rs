@@ -253,7 +253,7 @@ async fn store(config: &Config) -> Result<Arc<dyn SpreadStore>, StartError> {
     let Some(url) = &config.spread_store.url else {
         return Ok(Arc::new(MemoryStore::new(clock::now, bytes)));
     };
-    let connected = RedisStore::connect(url, &config.spread_store.prefix, bytes).await;
+    let connected = RedisStore::connect(&config.spread_store, url, bytes).await;
     Ok(Arc::new(connected.map_err(|why| StartError::Store(format!("--spread-store: {why}")))?))
 }
 

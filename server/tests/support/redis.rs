@@ -24,6 +24,46 @@ impl Redis {
         redis
     }
 
+    /// One that is also on a port.
+    #[allow(dead_code, reason = "not every test has replicas")]
+    pub(crate) async fn on_a_port(flags: &[&str]) -> Self {
+        let port = free_port().to_string();
+        Self::start(&[&["--port", &port], flags].concat()).await
+    }
+
+    /// A Sentinel on a port, with what it watches, and settings for it.
+    #[allow(dead_code, reason = "not every test has Sentinels")]
+    pub(crate) async fn sentinel(watched: &str, settings: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let mut text = format!("sentinel monitor {watched}\n");
+        for setting in settings {
+            text += &format!("sentinel {setting}\n");
+        }
+        let file = folder.path().join("sentinel.conf");
+        std::fs::write(&file, text).unwrap();
+        let (file, port) = (file.display().to_string(), port.to_string());
+        let flags = vec![file, "--sentinel".to_owned(), "--port".to_owned(), port];
+        let process = spawn(&folder, &flags);
+        let redis = Self { folder, flags, process };
+        redis.answers().await;
+        redis
+    }
+
+    /// The port that it was started on.
+    #[allow(dead_code, reason = "not every test asks")]
+    pub(crate) fn port(&self) -> u16 {
+        let mut flags = self.flags.iter().skip_while(|flag| *flag != "--port");
+        flags.nth(1).unwrap().parse().unwrap()
+    }
+
+    /// Kills it.
+    #[allow(dead_code, reason = "not every test kills it")]
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
     fn socket(&self) -> PathBuf {
         self.folder.path().join("redis.sock")
     }
@@ -35,8 +75,7 @@ impl Redis {
     /// Kills it, and starts it again with what it wrote.
     #[allow(dead_code, reason = "not every test restarts it")]
     pub(crate) async fn restart(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
+        self.kill();
         std::fs::remove_file(self.socket()).unwrap();
         self.process = spawn(&self.folder, &self.flags);
         self.answers().await;
@@ -73,10 +112,22 @@ impl Redis {
     }
 }
 
+/// A port on which nobody listens.
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
 fn spawn(folder: &TempDir, flags: &[String]) -> Child {
     let mut command = Command::new("redis-server");
-    command.args(["--port", "0", "--unixsocket"]).arg(folder.path().join("redis.sock"));
-    command.arg("--dir").arg(folder.path()).args(["--save", ""]).args(flags);
+    let is_sentinel = flags.iter().any(|flag| flag == "--sentinel");
+    let (file, flags) = flags.split_at(usize::from(is_sentinel)); // a file comes first
+    command.args(file).args(["--port", "0", "--unixsocket"]).arg(folder.path().join("redis.sock"));
+    command.arg("--dir").arg(folder.path());
+    if !is_sentinel {
+        command.args(["--save", ""]);
+    }
+    command.args(flags);
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 

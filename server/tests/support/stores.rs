@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use offbeat::config::SpreadStoreConfig;
 use offbeat::spreads::{Leased, RedisStore, SpreadStore as _};
 use offbeat_core::spread::SpreadSpec;
 use offbeat_core::spread::named::{Commit, GroupPart, NamedSpreadSpec, content_digest};
@@ -13,8 +14,12 @@ use super::redis_server::Redis;
 pub(crate) const NOW: Duration = Duration::ZERO;
 pub(crate) const BYTES: u64 = 64 << 20;
 
+pub(crate) fn at(redis: &Redis) -> SpreadStoreConfig {
+    SpreadStoreConfig::at(&redis.url(), "test:")
+}
+
 pub(crate) async fn connect(redis: &Redis) -> Arc<RedisStore> {
-    let store = RedisStore::connect(&redis.url(), "test:", BYTES).await.unwrap();
+    let store = RedisStore::connect(&at(redis), &redis.url(), BYTES).await.unwrap();
     let listening = Arc::clone(&store);
     tokio::spawn(async move { listening.keep_up().await });
     store

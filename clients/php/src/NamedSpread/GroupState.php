@@ -15,8 +15,11 @@ enum GroupState: string
     /** Its commit has not arrived. */
     case Partial = 'partial';
 
-    /** It is in the memory of the service, and lost with it. */
+    /** It is in the memory of the service, and lost with it; or in a store that has not said that it is on disk. */
     case Received = 'received';
+
+    /** It is in the store, on disk, also on as many replicas as may take over. */
+    case Stored = 'stored';
 
     /** Each of its jobs was acknowledged, or is a dead letter. */
     case Settled = 'settled';
@@ -28,6 +31,7 @@ enum GroupState: string
             V1\GroupState::GROUP_STATE_UNKNOWN => self::Unknown,
             V1\GroupState::GROUP_STATE_PARTIAL => self::Partial,
             V1\GroupState::GROUP_STATE_RECEIVED => self::Received,
+            V1\GroupState::GROUP_STATE_STORED => self::Stored,
             V1\GroupState::GROUP_STATE_SETTLED => self::Settled,
         };
     }

@@ -201,7 +201,7 @@ final class Producer
         if ($status->state === GroupState::Settled) {
             unset($this->groups[$group->id]);
             $this->settled[$group->id] = $status;
-        } elseif ($status->state === GroupState::Received) {
+        } elseif ($status->state === GroupState::Received || $status->state === GroupState::Stored) {
             $group->epoch = $epoch;
             $group->settledRanges = $status->settledRanges;
         }

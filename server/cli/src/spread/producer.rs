@@ -216,7 +216,7 @@ impl Producer {
             self.totals.dead_letter_count += status.dead_letter_count.unsigned_abs();
             return;
         }
-        if status.state() == GroupState::Received {
+        if matches!(status.state(), GroupState::Received | GroupState::Stored) {
             owned.settled_ranges.clone_from(&status.settled_ranges);
         } else {
             owned.epoch = None;

@@ -247,7 +247,7 @@ impl World {
             match status.state {
                 GroupState::Received => owned.known_settled = status.settled_ranges,
                 GroupState::Settled => owned.settled = true,
-                GroupState::Unknown | GroupState::Partial => {
+                GroupState::Unknown | GroupState::Partial | GroupState::Stored => {
                     return Err(format!("{id} is {:?}", status.state));
                 }
             }

@@ -1,13 +1,19 @@
 //! Where named spreads are kept.
 
+use std::path::PathBuf;
+
 use clap::Args;
+
+use super::within;
+use crate::limits::STORE_REPLICAS;
 
 /// Flags of `offbeat serve` about the store of named spreads; each has a variable.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Named spreads")]
 pub struct SpreadStoreArgs {
     /// A Redis (7.0 or later) or Valkey that keeps named spreads for several servers:
-    /// redis://USER:PASSWORD@HOST:PORT/DATABASE, rediss:// for TLS, or redis+unix:///PATH
+    /// redis://USER:PASSWORD@HOST:PORT/DATABASE, rediss:// for TLS, redis+unix:///PATH, or
+    /// redis+sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/SERVICE/DATABASE (rediss+sentinel://)
     /// [default: memory]
     #[arg(long, env = "OFFBEAT_SPREAD_STORE", hide_env_values = true, value_name = "URL")]
     pub spread_store: Option<String>,
@@ -20,21 +26,71 @@ pub struct SpreadStoreArgs {
         value_name = "TEXT"
     )]
     pub spread_store_prefix: String,
+
+    /// Replicas of the store that may take over: pulls and groups are answered when so many have
+    /// them
+    #[arg(long, env = "OFFBEAT_SPREAD_STORE_REPLICAS", default_value_t = 0, value_name = "COUNT", allow_negative_numbers = true, value_parser = within(STORE_REPLICAS))]
+    pub spread_store_replicas: i64,
+
+    /// The certificate authorities of the store, in PEM [default: those of the system]
+    #[arg(long, env = "OFFBEAT_SPREAD_STORE_CA", value_name = "FILE", requires = "spread_store")]
+    pub spread_store_ca: Option<PathBuf>,
+
+    /// The certificate that is shown to the store, in PEM
+    #[arg(
+        long,
+        env = "OFFBEAT_SPREAD_STORE_CERTIFICATE",
+        value_name = "FILE",
+        requires = "spread_store_key"
+    )]
+    pub spread_store_certificate: Option<PathBuf>,
+
+    /// The key of that certificate, in PEM
+    #[arg(
+        long,
+        env = "OFFBEAT_SPREAD_STORE_KEY",
+        value_name = "FILE",
+        requires = "spread_store_certificate"
+    )]
+    pub spread_store_key: Option<PathBuf>,
 }
 
 /// Where named spreads are kept: in Redis, or, without a URL, in memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpreadStoreConfig {
     /// Which Redis. It may hold a password.
     pub url: Option<String>,
     /// What all keys begin with.
     pub prefix: String,
+    /// How many of its replicas may take over.
+    pub replicas: u32,
+    /// Its certificate authorities, if they are not those of the system.
+    pub ca: Option<PathBuf>,
+    /// The certificate that is shown to it, and the key.
+    pub certificate: Option<PathBuf>,
+    /// The key of the certificate.
+    pub key: Option<PathBuf>,
+}
+
+impl SpreadStoreConfig {
+    /// A store at a URL, with a prefix for its keys.
+    #[must_use]
+    pub fn at(url: &str, prefix: &str) -> Self {
+        Self { url: Some(url.to_owned()), prefix: prefix.to_owned(), ..Self::default() }
+    }
 }
 
 impl From<&SpreadStoreArgs> for SpreadStoreConfig {
     fn from(args: &SpreadStoreArgs) -> Self {
-        let SpreadStoreArgs { spread_store, spread_store_prefix } = args;
-        Self { url: spread_store.clone(), prefix: spread_store_prefix.clone() }
+        let args = args.clone();
+        Self {
+            url: args.spread_store,
+            prefix: args.spread_store_prefix,
+            replicas: args.spread_store_replicas.try_into().unwrap_or(u32::MAX),
+            ca: args.spread_store_ca,
+            certificate: args.spread_store_certificate,
+            key: args.spread_store_key,
+        }
     }
 }
 

@@ -42,6 +42,13 @@ class GroupState
      */
     const GROUP_STATE_RECEIVED = 3;
     /**
+     * It is in the store, and the store has written it to disk, as have as many of its replicas as
+     * may take over. A producer need not keep it.
+     *
+     * Generated from protobuf enum <code>GROUP_STATE_STORED = 5;</code>
+     */
+    const GROUP_STATE_STORED = 5;
+    /**
      * Each of its jobs was acknowledged, or is a dead letter. Dead letters are lost with the
      * process: a producer that wants to redrive them later keeps their payloads.
      *
@@ -54,6 +61,7 @@ class GroupState
         self::GROUP_STATE_UNKNOWN => 'GROUP_STATE_UNKNOWN',
         self::GROUP_STATE_PARTIAL => 'GROUP_STATE_PARTIAL',
         self::GROUP_STATE_RECEIVED => 'GROUP_STATE_RECEIVED',
+        self::GROUP_STATE_STORED => 'GROUP_STATE_STORED',
         self::GROUP_STATE_SETTLED => 'GROUP_STATE_SETTLED',
     ];
 

@@ -47,7 +47,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
      */
     protected $dead_letter_count = 0;
     /**
-     * Which jobs are settled, while the group is RECEIVED: the first 1,024 ranges, and at most
+     * Which jobs are settled, while the group is RECEIVED or STORED: the first 1,024 ranges, and at most
      * 65,536 in one answer.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IndexRange settled_ranges = 6;</code>
@@ -71,7 +71,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
      *     @type int|string $dead_letter_count
      *           Of these, dead letters.
      *     @type array<\Offbeat\V1\IndexRange>|\Google\Protobuf\Internal\RepeatedField $settled_ranges
-     *           Which jobs are settled, while the group is RECEIVED: the first 1,024 ranges, and at most
+     *           Which jobs are settled, while the group is RECEIVED or STORED: the first 1,024 ranges, and at most
      *           65,536 in one answer.
      * }
      */
@@ -211,7 +211,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which jobs are settled, while the group is RECEIVED: the first 1,024 ranges, and at most
+     * Which jobs are settled, while the group is RECEIVED or STORED: the first 1,024 ranges, and at most
      * 65,536 in one answer.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IndexRange settled_ranges = 6;</code>
@@ -223,7 +223,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which jobs are settled, while the group is RECEIVED: the first 1,024 ranges, and at most
+     * Which jobs are settled, while the group is RECEIVED or STORED: the first 1,024 ranges, and at most
      * 65,536 in one answer.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IndexRange settled_ranges = 6;</code>

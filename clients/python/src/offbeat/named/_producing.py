@@ -121,7 +121,7 @@ class Producing:
             self._settled[owned.group_id] = ended
             return
         self._owned[owned.group_id] = owned  # behind those that were not asked about
-        if status.state == pb.GROUP_STATE_RECEIVED:
+        if status.state in (pb.GROUP_STATE_RECEIVED, pb.GROUP_STATE_STORED):
             owned.settled_ranges = list(status.settled_ranges)
         else:
             owned.epoch = None

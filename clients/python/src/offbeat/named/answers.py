@@ -24,8 +24,11 @@ class GroupState(enum.IntEnum):
     UNKNOWN = 1
     #: Its commit has not arrived.
     PARTIAL = 2
-    #: It is in the memory of the service, and lost with it.
+    #: It is in the memory of the service, and lost with it; or in a store that has not said
+    #: that it is on disk.
     RECEIVED = 3
+    #: It is in the store, on disk, also on as many replicas as may take over.
+    STORED = 5
     #: Each of its jobs was acknowledged, or is a dead letter.
     SETTLED = 4
 

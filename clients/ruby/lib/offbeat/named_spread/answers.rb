@@ -44,7 +44,7 @@ module Offbeat
     end
   end
 
-  # The state of a group: :unknown, :partial, :received or :settled. `settled_ranges` are the indexes of its settled
+  # The state of a group: :unknown, :partial, :received, :stored or :settled. `settled_ranges` are the indexes of its settled
   # jobs, as Ranges without their end.
   GroupStatus = Value.define(:group_id, :state, :job_count, :settled_job_count, :dead_letter_count, :settled_ranges) do
     def self.of(message)

@@ -16,6 +16,8 @@ pub enum GroupState {
     Partial,
     /// It is held, and lost with what holds it.
     Received,
+    /// What holds it has written it to disk. No spread says this of itself: its store does.
+    Stored,
     /// Each of its jobs was finished, or is a dead letter.
     Settled,
 }
@@ -33,7 +35,7 @@ pub struct GroupStatus {
     pub settled_count: u64,
     /// How many of them are dead letters.
     pub dead_letter_count: u64,
-    /// Which are settled, while the group is [`GroupState::Received`]; the first 1,024 ranges.
+    /// Which are settled, while the group is held; the first 1,024 ranges.
     pub settled_ranges: Vec<(u32, u32)>,
 }
 

@@ -118,6 +118,7 @@ pub(super) fn group(status: GroupStatus) -> proto::GroupStatus {
         GroupState::Unknown => proto::GroupState::Unknown,
         GroupState::Partial => proto::GroupState::Partial,
         GroupState::Received => proto::GroupState::Received,
+        GroupState::Stored => proto::GroupState::Stored,
         GroupState::Settled => proto::GroupState::Settled,
     };
     let ranges = settled_ranges

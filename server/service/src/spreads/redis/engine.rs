@@ -1,19 +1,20 @@
 //! Redis: the scripts that are the steps of a spread, each atomic, and the keys that they use.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
+use redis::aio::PubSub;
 use redis::{
-    AsyncCommands as _, Client, ExistenceCheck, RedisError, Script, SetExpiry, SetOptions, Value,
+    AsyncCommands as _, ExistenceCheck, RedisError, Script, ScriptInvocation, SetExpiry,
+    SetOptions, Value,
 };
 
 use super::calls::LAYOUT;
+use super::connections::Connections;
+use super::holding::Holding;
 use super::replica::Life;
+use crate::config::SpreadStoreConfig;
 
-/// How long Redis may take to answer, and to be connected to.
-const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// How long a reader may take for a snapshot that has been replaced, in seconds.
 const SNAPSHOT_GRACE: i64 = 60;
 /// Bytes of entries of one answer; the last entries may exceed it.
@@ -65,10 +66,8 @@ impl From<RedisError> for Failure {
 
 #[derive(Clone)]
 pub(super) struct Engine {
-    client: Client,
-    /// Another one after a timeout, and where Redis does not take writes any more: the name may lead
-    /// to another Redis by now.
-    connection: Arc<Mutex<ConnectionManager>>,
+    connections: Connections,
+    pub(super) holding: Arc<Holding>,
     prefix: String,
     scripts: Arc<Scripts>,
     /// Snapshots that were begun: no two have the same key.
@@ -102,18 +101,9 @@ fn small(text: &str) -> Script {
     Script::new(&format!("#!lua flags=allow-oom\n{common}\n{text}"))
 }
 
-fn config() -> ConnectionManagerConfig {
-    ConnectionManagerConfig::new()
-        .set_response_timeout(Some(ANSWER_TIME))
-        .set_connection_timeout(Some(ANSWER_TIME))
-        .set_number_of_retries(1)
-        .set_max_delay(Duration::from_millis(500))
-}
-
 impl Engine {
-    pub(super) async fn connect(url: &str, prefix: &str) -> Result<Self, RedisError> {
-        let client = Client::open(url)?;
-        let connection = client.get_connection_manager_with_config(config()).await?;
+    pub(super) async fn connect(config: &SpreadStoreConfig, url: &str) -> Result<Self, String> {
+        let connections = Connections::open(config, url).await?;
         let scripts = Scripts {
             open: growing(include_str!("scripts/open.lua")),
             submit: growing(include_str!("scripts/call.lua")),
@@ -121,28 +111,20 @@ impl Engine {
             compact: small(include_str!("scripts/compact.lua")),
             discard: small(include_str!("scripts/discard.lua")),
         };
-        Ok(Self {
-            client,
-            connection: Arc::new(Mutex::new(connection)),
-            prefix: prefix.to_owned(),
-            scripts: scripts.into(),
-            snapshots: Arc::default(),
-        })
+        let prefix = config.prefix.clone();
+        let holding = Holding::new(connections.clone(), &prefix, config.replicas);
+        let (holding, scripts, snapshots) = (holding.into(), scripts.into(), Arc::default());
+        Ok(Self { connections, holding, prefix, scripts, snapshots })
     }
 
-    fn connection(&self) -> ConnectionManager {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// What a command says; after some failures the next one has another connection.
-    fn heard<T>(&self, said: Result<T, RedisError>) -> Result<T, RedisError> {
-        if let Err(error) = &said
-            && (error.is_timeout() || error.code() == Some("READONLY"))
-            && let Ok(new) = self.client.get_connection_manager_lazy(config())
-        {
-            *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = new;
-        }
-        said
+    /// Runs a script.
+    async fn run<T: redis::FromRedisValue>(
+        &self,
+        script: &ScriptInvocation<'_>,
+    ) -> Result<T, RedisError> {
+        let connection = self.connections.current();
+        let said = script.invoke_async(&mut connection.steps.clone()).await;
+        self.connections.heard(said, &connection).await
     }
 
     fn key(&self, name: &str, part: &str) -> String {
@@ -163,7 +145,9 @@ impl Engine {
 
     /// What a section of `INFO` says.
     pub(super) async fn info(&self, section: &str) -> Result<String, RedisError> {
-        redis::cmd("INFO").arg(section).query_async(&mut self.connection()).await
+        let connection = self.connections.current();
+        let said = redis::cmd("INFO").arg(section).query_async(&mut connection.steps.clone()).await;
+        self.connections.heard(said, &connection).await
     }
 
     /// Opens a spread with an entry, in the place of one that has ended: of which life, and with
@@ -176,22 +160,10 @@ impl Engine {
         ended: Option<(&str, u64)>,
     ) -> Result<Option<bool>, Failure> {
         let (life, next) = ended.unwrap_or(("", 0));
-        let opened = self
-            .scripts
-            .open
-            .key(self.key(name, "state"))
-            .key(self.key(name, "journal"))
-            .key(self.names())
-            .key(self.epochs())
-            .arg(name)
-            .arg(LAYOUT)
-            .arg(spec)
-            .arg(most)
-            .arg(life)
-            .arg(next)
-            .invoke_async(&mut self.connection())
-            .await;
-        Ok(match self.heard::<i64>(opened)? {
+        let mut open = self.scripts.open.key(self.key(name, "state"));
+        open.key(self.key(name, "journal")).key(self.names()).key(self.epochs());
+        open.arg(name).arg(LAYOUT).arg(spec).arg(most).arg(life).arg(next);
+        Ok(match self.run(&open).await? {
             -1 => None,
             opened => Some(opened == 1),
         })
@@ -207,19 +179,10 @@ impl Engine {
         grows: bool,
     ) -> Result<Told, Failure> {
         let Scripts { submit, call, .. } = &*self.scripts;
-        let told = if grows { submit } else { call }
-            .key(self.key(name, "state"))
-            .key(self.key(name, "journal"))
-            .key(self.epochs())
-            .arg(LAYOUT)
-            .arg(self.channel())
-            .arg(name)
-            .arg(from)
-            .arg(PAGE_BYTES)
-            .arg(entry)
-            .invoke_async(&mut self.connection())
-            .await;
-        let mut told = self.heard::<Vec<Value>>(told)?.into_iter();
+        let mut step = if grows { submit } else { call }.key(self.key(name, "state"));
+        step.key(self.key(name, "journal")).key(self.epochs());
+        step.arg(LAYOUT).arg(self.channel()).arg(name).arg(from).arg(PAGE_BYTES).arg(entry);
+        let mut told = self.run::<Vec<Value>>(&step).await?.into_iter();
         match told.next() {
             Some(Value::Int(0)) => return Err(Failure::Unknown),
             Some(Value::Int(1)) => {}
@@ -233,6 +196,7 @@ impl Engine {
             life: Life {
                 life: redis::from_redis_value(next()).map_err(RedisError::from)?,
                 epoch: redis::from_redis_value(next()).map_err(RedisError::from)?,
+                run: redis::from_redis_value(next()).map_err(RedisError::from)?,
             },
             first: redis::from_redis_value(next()).map_err(RedisError::from)?,
             next: redis::from_redis_value(next()).map_err(RedisError::from)?,
@@ -245,7 +209,7 @@ impl Engine {
 
     /// The bytes of a snapshot; `None` if it has been replaced.
     pub(super) async fn snapshot(&self, key: &str) -> Result<Option<Vec<u8>>, RedisError> {
-        let mut connection = self.connection();
+        let mut connection = self.connections.current().steps;
         let chunks: isize = connection.llen(key).await?;
         let mut bytes = Vec::new();
         for place in 0..chunks {
@@ -262,8 +226,12 @@ impl Engine {
         let options = SetOptions::default()
             .conditional_set(ExistenceCheck::NX)
             .with_expiration(SetExpiry::EX(SNAPSHOT_CLAIM));
-        let claimed: Option<String> =
-            self.connection().set_options(self.key(name, "claim"), 1, options).await?;
+        let claimed: Option<String> = self
+            .connections
+            .current()
+            .steps
+            .set_options(self.key(name, "claim"), 1, options)
+            .await?;
         Ok(claimed.is_some())
     }
 
@@ -278,7 +246,7 @@ impl Engine {
         process: u64,
         bytes: u64,
     ) -> Result<bool, RedisError> {
-        let mut connection = self.connection();
+        let mut connection = self.connections.current().steps;
         let number = self.snapshots.fetch_add(1, Ordering::Relaxed);
         let key = self.key(name, &format!("snapshot:{index}:{process:x}:{number}"));
         let mut chunks = 0;
@@ -288,50 +256,36 @@ impl Engine {
             let _: () = step.query_async(&mut connection).await?;
             chunks += 1;
         }
-        let taken: i64 = self
-            .scripts
-            .compact
-            .key(self.key(name, "state"))
-            .key(self.key(name, "journal"))
-            .key(&key)
-            .arg(&life.life)
-            .arg(&life.epoch)
-            .arg(index)
-            .arg(chunks)
-            .arg(bytes)
-            .arg(SNAPSHOT_GRACE)
-            .invoke_async(&mut connection)
-            .await?;
+        let mut step = self.scripts.compact.key(self.key(name, "state"));
+        step.key(self.key(name, "journal")).key(&key);
+        step.arg(&life.life).arg(&life.epoch).arg(index).arg(chunks).arg(bytes).arg(SNAPSHOT_GRACE);
+        let taken: i64 = step.invoke_async(&mut connection).await?;
         let _: i64 = connection.del(self.key(name, "claim")).await?;
         Ok(taken == 1)
     }
 
     /// Discards a spread; whether there was one.
     pub(super) async fn discard(&self, name: &str) -> Result<bool, RedisError> {
-        let discarded = self
-            .scripts
-            .discard
-            .key(self.key(name, "state"))
-            .key(self.key(name, "journal"))
-            .key(self.names())
-            .arg(self.channel())
-            .arg(name)
-            .invoke_async(&mut self.connection())
-            .await;
-        Ok(self.heard::<i64>(discarded)? == 1)
+        let mut step = self.scripts.discard.key(self.key(name, "state"));
+        step.key(self.key(name, "journal")).key(self.names()).arg(self.channel()).arg(name);
+        Ok(self.run::<i64>(&step).await? == 1)
     }
 
     /// Up to so many names after one.
     pub(super) async fn list(&self, after: &str, count: usize) -> Result<Vec<String>, RedisError> {
         let after = if after.is_empty() { "-".to_owned() } else { format!("({after}") };
         let count = isize::try_from(count).unwrap_or(isize::MAX);
-        let named = self.connection().zrangebylex_limit(self.names(), after, "+", 0, count).await;
-        self.heard(named)
+        let connection = self.connections.current();
+        let mut steps = connection.steps.clone();
+        let named = steps.zrangebylex_limit(self.names(), after, "+", 0, count).await;
+        self.connections.heard(named, &connection).await
     }
 
     /// The names of spreads that change, as they do.
     pub(super) async fn changes(&self) -> Result<PubSub, RedisError> {
-        let mut changes = self.client.get_async_pubsub().await?;
+        let connection = self.connections.current();
+        let changes = connection.client.get_async_pubsub().await;
+        let mut changes = self.connections.heard(changes, &connection).await?;
         changes.subscribe(self.channel()).await?;
         Ok(changes)
     }

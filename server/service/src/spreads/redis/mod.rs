@@ -11,9 +11,12 @@
 //! have lost its end then, so the script begins another life of the spread
 //! ([`restart`](offbeat_core::spread::named::NamedSpread::restart)).
 
+mod address;
 mod calls;
 mod checks;
+mod connections;
 mod engine;
+mod holding;
 mod pulls;
 mod replica;
 mod seam;
@@ -36,6 +39,7 @@ use self::engine::{Engine, Failure};
 use self::replica::Answered;
 use self::shared::Shared;
 use super::views::unknown;
+use crate::config::SpreadStoreConfig;
 
 /// How often those who wait look, if Redis says nothing: its words may have been lost.
 const LOOK: Duration = Duration::from_secs(5);
@@ -56,17 +60,17 @@ pub struct RedisStore {
 }
 
 impl RedisStore {
-    /// Connects to a Redis, and checks it. All keys begin with the prefix. All spreads that this
-    /// process works with may have `max_byte_count` of jobs together.
+    /// Connects to the Redis of a URL, and checks it. All spreads that this process works with may
+    /// have `max_byte_count` of jobs together.
     ///
     /// # Errors
     /// When Redis cannot be reached, or is not as it must be.
     pub async fn connect(
+        config: &SpreadStoreConfig,
         url: &str,
-        prefix: &str,
         max_byte_count: u64,
     ) -> Result<Arc<Self>, String> {
-        let engine = Engine::connect(url, prefix).await.map_err(|error| error.to_string())?;
+        let engine = Engine::connect(config, url).await?;
         checks::check(&engine).await?;
         // Two processes with one number would take each other's answers.
         let process = RandomState::new().hash_one(std::process::id());

@@ -27,10 +27,20 @@ impl RedisStore {
         let consumer = Arc::clone(consumer);
         tokio::spawn(async move {
             let pulled = store.lease(&name, consumer, count).await;
-            let _ = sender.send(Unheard { store, name, pulled: Some(pulled) });
+            let _ = match pulled {
+                Ok((leased, is_final, run)) => {
+                    // Released again where replicas that may take over do not know of it.
+                    let held = store.engine.holding.until_replicated(&run).await;
+                    let unheard = Unheard { store: Arc::clone(&store), name, leased: Some(leased) };
+                    let held = store.heard(&unheard.name, held);
+                    sender.send(held.map(|()| (unheard, is_final)))
+                }
+                Err(refused) => sender.send(Err(refused)),
+            };
         });
-        let heard = receiver.await.ok().and_then(|mut unheard| unheard.pulled.take());
-        heard.unwrap_or_else(|| Err(interrupted()))
+        let (mut unheard, is_final) = receiver.await.unwrap_or_else(|_| Err(interrupted()))?;
+        let leased = unheard.leased.take().ok_or_else(interrupted)?;
+        Ok((leased, is_final))
     }
 
     async fn lease(
@@ -38,17 +48,18 @@ impl RedisStore {
         name: &str,
         consumer: Arc<str>,
         count: usize,
-    ) -> Result<(Leased, bool), Rejection> {
+    ) -> Result<(Leased, bool, String), Rejection> {
         let start = Instant::now();
         let (shared, answered) = self.call(name, &Call::Pull { consumer, count }).await?;
-        let Answered { answer: Answer::Jobs(jobs), millis, epoch } = answered else {
+        let Answered { answer: Answer::Jobs(jobs), millis, epoch, run } = answered else {
             return Err(interrupted());
         };
         let (jobs, empty_reason) = jobs?;
         let lease_millis = shared.with(Kept::lease_millis).ok_or_else(interrupted)?;
         let is_final = !jobs.is_empty() || empty_reason == Some(EmptyReason::Ended);
         let (end_time, stopped) = (moment(millis + lease_millis - 1), *self.stopped.borrow());
-        Ok((Leased { epoch, lease_millis, end_time, jobs, empty_reason, stopped, start }, is_final))
+        let leased = Leased { epoch, lease_millis, end_time, jobs, empty_reason, stopped, start };
+        Ok((leased, is_final, run))
     }
 }
 
@@ -56,12 +67,12 @@ impl RedisStore {
 struct Unheard {
     store: Arc<RedisStore>,
     name: String,
-    pulled: Option<Result<(Leased, bool), Rejection>>,
+    leased: Option<Leased>,
 }
 
 impl Drop for Unheard {
     fn drop(&mut self) {
-        let Some(Ok((leased, _))) = self.pulled.take() else { return };
+        let Some(leased) = self.leased.take() else { return };
         let release = |job: LeasedJob| (job.id, SettleAction::Release { delay: 0 });
         let settlements: Vec<_> = leased.jobs.into_iter().map(release).collect();
         if settlements.is_empty() {

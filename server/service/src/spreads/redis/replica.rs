@@ -31,6 +31,8 @@ pub(super) struct Life {
     pub(super) life: String,
     /// The epoch now.
     pub(super) epoch: String,
+    /// The `run_id` of the Redis that told it.
+    pub(super) run: String,
 }
 
 /// The answer of a call, and how the spread was when it was made.
@@ -40,6 +42,8 @@ pub(super) struct Answered {
     /// When the call was made, by the clock of Redis.
     pub(super) millis: u64,
     pub(super) epoch: u64,
+    /// The `run_id` of the Redis that has it; empty until that is known.
+    pub(super) run: String,
 }
 
 /// What this process has read of a journal.
@@ -85,7 +89,7 @@ impl Replica {
                 let answer = call.apply(&mut kept.machine, epoch, now);
                 if let Some(asked) = self.asked.remove(&id) {
                     // Fails if nobody waits any more.
-                    let _ = asked.send(Answered { answer, millis, epoch });
+                    let _ = asked.send(Answered { answer, millis, epoch, run: String::new() });
                 }
             }
         }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use offbeat_core::spread::lease::{LeaseId, SettleAction};
 use offbeat_core::spread::named::{
-    GroupPart, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec, Receipt, SpreadState,
+    GroupPart, GroupState, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec, Receipt,
+    SpreadState,
 };
 use offbeat_core::{Reason, Rejection};
 use tokio::time::Instant;
@@ -21,6 +22,15 @@ use crate::spreads::{
     CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadFigures,
     SpreadStore,
 };
+
+/// Tells of groups that are held that they are on disk, if they are.
+fn tell_stored(is_stored: bool, statuses: &mut [GroupStatus]) {
+    for status in statuses {
+        if is_stored && status.state == GroupState::Received {
+            status.state = GroupState::Stored;
+        }
+    }
+}
 
 /// How often a spread is opened while others discard it and open it again.
 const TRIES: usize = 8;
@@ -88,12 +98,15 @@ impl SpreadStore for Arc<RedisStore> {
         }
         let call = Call::Submit { parts, elsewhere };
         let (shared, answered) = self.call(name, &call).await?;
-        let Answered { answer: Answer::Statuses(statuses), epoch, .. } = answered else {
+        let Answered { answer: Answer::Statuses(statuses), epoch, run, .. } = answered else {
             return Err(interrupted());
         };
+        let mut statuses = statuses?;
+        let is_stored = self.heard(name, self.engine.holding.until_stored(&run).await)?;
+        tell_stored(is_stored, &mut statuses);
         let lease_millis = shared.with(|kept| kept.machine.spec().lease_millis);
         let lease_millis = lease_millis.ok_or_else(interrupted)?;
-        Ok((statuses?, Receipt { epoch, lease_millis }))
+        Ok((statuses, Receipt { epoch, lease_millis }))
     }
 
     async fn groups(
@@ -111,14 +124,18 @@ impl SpreadStore for Arc<RedisStore> {
             if is_stale || is_last {
                 shared = self.read(name).await?;
             }
-            let answer = shared.with(|kept| {
+            let answer = shared.with_life(|kept, life, _| {
                 let is_news = ids.iter().any(|id| kept.machine.is_over(id));
                 let statuses = (is_news || is_last)
                     .then(|| kept.machine.groups(ids.iter().map(String::as_str)));
-                statuses.map(|statuses| (statuses, kept.epoch))
+                statuses.map(|statuses| (statuses, kept.epoch, life.run.clone()))
             });
-            if let Some(answer) = answer.ok_or_else(interrupted)? {
-                return Ok(answer);
+            if let Some((mut statuses, epoch, run)) = answer.ok_or_else(interrupted)? {
+                if statuses.iter().any(|status| status.state == GroupState::Received) {
+                    let stored = self.engine.holding.until_stored(&run).await;
+                    tell_stored(matches!(stored, Ok(true)), &mut statuses);
+                }
+                return Ok((statuses, epoch));
             }
             is_stale = self.wait(&shared, changes, end).await;
         }

@@ -159,13 +159,19 @@ impl Shared {
             replica.next
         };
         let heard = match self.engine.call(&self.name, from, &entry, call.grows()).await {
-            Ok(told) => self.take_all(told, from).await,
+            Ok(told) => {
+                let run = told.life.run.clone();
+                self.take_all(told, from).await.map(|()| run)
+            }
             Err(failure) => Err(failure),
         };
         self.lock().asked.remove(&id);
-        heard?;
-        // A snapshot of another process may have passed it by.
-        answer.try_recv().map_err(|_| Failure::Engine("the answer was lost: try again".to_owned()))
+        let run = heard?;
+        match answer.try_recv() {
+            Ok(answered) => Ok(Answered { run, ..answered }),
+            // A snapshot of another process may have passed it by.
+            Err(_) => Err(Failure::Engine("the answer was lost: try again".to_owned())),
+        }
     }
 
     /// Takes what Redis told about the entries from an index on, and asks until nothing is missing.

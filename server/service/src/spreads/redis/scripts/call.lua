@@ -1,8 +1,8 @@
 -- Adds a call to the journal of a spread, if there is one to add, and tells what the caller has
 -- not seen of it. KEYS: state, journal, epochs. ARGV: layout, channel, name, index of the first
 -- entry that the caller has not seen, most bytes of entries, entry (or nothing).
--- {0}: there is no such spread; {2, layout}: another release has changed it; {1, life, epoch, first,
--- next, millis, bytes, snapshot, entries}.
+-- {0}: there is no such spread; {2, layout}: another release has changed it; {1, life, epoch, run,
+-- first, next, millis, bytes, snapshot, entries}.
 local state, journal, epochs = unpack(KEYS)
 local layout, channel, name, from, most, entry = unpack(ARGV)
 local known = redis.call('HMGET', state, 'layout', 'life', 'run', 'first', 'snapshot', 'time',
@@ -36,5 +36,5 @@ while from >= first and first + place < next and bytes < tonumber(most) do
   end
   place = place + #some
 end
-return {1, known[2], epoch, first, next, millis, tonumber(redis.call('HGET', state, 'bytes')),
-  known[5], entries}
+return {1, known[2], epoch, this_run, first, next, millis,
+  tonumber(redis.call('HGET', state, 'bytes')), known[5], entries}
