@@ -17,7 +17,10 @@ mod stores;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offbeat::spreads::{CloseMode, DeadLetterIds, Description, MemoryStore, SpreadStore};
+use futures_util::StreamExt as _;
+use offbeat::spreads::{
+    CloseMode, DeadLetterIds, Description, MemoryStore, RedisStore, SpreadStore,
+};
 use offbeat_core::spread::SpreadSpec;
 use offbeat_core::spread::lease::{LeaseId, SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{
@@ -187,38 +190,45 @@ fn call(rng: &mut Mt64, step: usize, leases: &[(u64, u32)]) -> Call {
     }
 }
 
+/// A history of calls to a spread of its own, each of which is asked of memory, too.
+async fn history(seed: u64, stores: [Arc<RedisStore>; 2], memory: Arc<MemoryStore>) {
+    let mut rng = Mt64::new(seed);
+    let limits = SpreadLimits {
+        max_job_count: 40,
+        max_consumer_lease_count: 6,
+        max_attempt_count: 2,
+        ..SpreadLimits::default()
+    };
+    let order = [SpreadSpec::round_robin(2), SpreadSpec::cooldown(3)][seed as usize % 2];
+    let spec = NamedSpreadSpec { order, lease_millis: 600_000, limits };
+    let (name, mut leases) = (format!("spread {seed}"), Vec::new());
+    let (mut expected_epoch, mut epoch) = (0, 0);
+    for step in 0..60 {
+        let call = if step == 0 { Call::Open } else { call(&mut rng, step, &leases) };
+        let asked = Asked { store: &*memory, spec };
+        let (expected, leased) = asked.ask(&name, &mut expected_epoch, call.clone()).await;
+        let store = &stores[below(&mut rng, 2)];
+        let asked = Asked { store, spec };
+        let (answer, _) = asked.ask(&name, &mut epoch, call.clone()).await;
+        assert_eq!(answer, expected, "seed {seed}, step {step}: {call:?}");
+        leases.extend(leased);
+        // In both stores, what is returned by the next call is returned later.
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    for store in [&*memory as &dyn SpreadStore, &stores[0]] {
+        let _ = store.close(&name, CloseMode::Discard, NOW).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_history_is_answered_as_in_memory_whichever_process_is_asked() {
     let redis = Redis::start(&[]).await;
     let stores = [connect(&redis).await, connect(&redis).await];
-    let memory = MemoryStore::new(clock, BYTES);
-    let histories = std::env::var("OFFBEAT_HISTORIES").map_or(150, |count| count.parse().unwrap());
-    for seed in 0..histories {
-        let mut rng = Mt64::new(seed);
-        let limits = SpreadLimits {
-            max_job_count: 40,
-            max_consumer_lease_count: 6,
-            max_attempt_count: 2,
-            ..SpreadLimits::default()
-        };
-        let order = [SpreadSpec::round_robin(2), SpreadSpec::cooldown(3)][seed as usize % 2];
-        let spec = NamedSpreadSpec { order, lease_millis: 600_000, limits };
-        let (name, mut leases) = (format!("spread {seed}"), Vec::new());
-        let (mut expected_epoch, mut epoch) = (0, 0);
-        for step in 0..60 {
-            let call = if step == 0 { Call::Open } else { call(&mut rng, step, &leases) };
-            let asked = Asked { store: &memory, spec };
-            let (expected, leased) = asked.ask(&name, &mut expected_epoch, call.clone()).await;
-            let store = &stores[below(&mut rng, 2)];
-            let asked = Asked { store, spec };
-            let (answer, _) = asked.ask(&name, &mut epoch, call.clone()).await;
-            assert_eq!(answer, expected, "seed {seed}, step {step}: {call:?}");
-            leases.extend(leased);
-            // In both stores, what is returned by the next call is returned later.
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-        for store in [&memory as &dyn SpreadStore, &stores[0]] {
-            let _ = store.close(&name, CloseMode::Discard, NOW).await;
-        }
+    let memory = Arc::new(MemoryStore::new(clock, BYTES));
+    let histories = std::env::var("OFFBEAT_HISTORIES").map_or(1_000, |count| count.parse().unwrap());
+    let run = |seed| tokio::spawn(history(seed, stores.clone(), Arc::clone(&memory)));
+    let mut ended = futures_util::stream::iter(0..histories).map(run).buffer_unordered(16);
+    while let Some(ended) = ended.next().await {
+        ended.unwrap();
     }
 }
