@@ -1,0 +1,24 @@
+"""What is done to servers and their store, by name; each with what it must not break."""
+
+from .answers import Cut, Pause
+from .changes import Flush, Memory
+from .clocks import Clock
+from .disturbance import Disturbance
+from .failovers import AnyReplica, EachReplica, Failover, LaterClock
+from .kills import EverySecond, InMemory, Kill, NoFile
+
+DISTURBANCES: dict[str, type[Disturbance]] = {
+    "in-memory": InMemory,
+    "kill": Kill,
+    "everysec": EverySecond,
+    "none": NoFile,
+    "pause": Pause,
+    "cut": Cut,
+    "flush": Flush,
+    "memory": Memory,
+    "clock": Clock,
+    "sentinel": Failover,
+    "sentinel-each": EachReplica,
+    "sentinel-any": AnyReplica,
+    "time": LaterClock,
+}
