@@ -38,7 +38,6 @@ setup() {
         missing+=(php-bcmath php-common php-curl php-gmp php-mysql php-sqlite3)
     fi
     command -v redis-server >/dev/null || missing+=(redis-server)
-    command -v faketime >/dev/null || missing+=(faketime)
     [ -d /usr/share/php/Google/Protobuf ] || missing+=(php-google-protobuf)
     command -v phpunit >/dev/null || missing+=(phpunit)
     compgen -G '/usr/sbin/php-fpm*' >/dev/null || missing+=(php-fpm)
@@ -285,7 +284,7 @@ clients() {
     python3 tests/faults/run.py --kills 100
     say "spreads in Redis, to which all kinds of harm are done, and a ledger"
     # Side by side: they mostly wait, for Redis and for leases to end.
-    python3 tests/faults/run.py --kills 12 --worlds 1 --fault kill everysec none pause cut flush memory clock
+    python3 tests/faults/run.py --kills 12 --worlds 1 --fault kill everysec none pause cut flush memory clock store-clock
     python3 tests/faults/run.py --kills 8 --worlds 1 --fault sentinel sentinel-each sentinel-any time
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
@@ -335,7 +334,7 @@ production() {
     OFFBEAT_HISTORIES=3000 cargo test --quiet --locked --package offbeat --test spread_stores
     python3 tests/faults/run.py --kills 400 --fault kill
     local fault
-    for fault in everysec none pause cut flush memory clock sentinel sentinel-each sentinel-any time; do
+    for fault in everysec none pause cut flush memory clock store-clock sentinel sentinel-each sentinel-any time; do
         python3 tests/faults/run.py --kills 300 --fault "$fault"
     done
     say "a soak of Celery; \`just soak\` is an hour of it"

@@ -98,7 +98,7 @@ class Sentinel:
         configuration.write_text(
             f"bind 127.0.0.1\nport {self.port}\ndir {folder}\nlogfile {folder}/log\n"
             f"sentinel monitor offbeat 127.0.0.1 {primary} 2\n"
-            "sentinel down-after-milliseconds offbeat 700\n"
+            "sentinel down-after-milliseconds offbeat 1500\n"
             "sentinel failover-timeout offbeat 5000\n"
         )
         command = [PROGRAM, str(configuration), "--sentinel"]

@@ -14,7 +14,8 @@ class Lease:
     """A job in the hands of a consumer, by its own words."""
 
     consumer: str
-    epoch: str
+    #: By which the server knows it: epoch, sequence and attempt.
+    id: tuple[str, int, int]
     begin: float
     until: float
     acked: float | None = None
@@ -52,7 +53,7 @@ class Ledger:
             expected = f"{event['group']}/{event['job_index']}"
             if event["payload"] != expected:
                 raise AssertionError(f"{expected} came with {event['payload']!r}")
-            lease = Lease(event["consumer"], event["epoch"], event["time"], event["until"])
+            lease = Lease(event["consumer"], self._id(event), event["time"], event["until"])
             self.leases[job].append(lease)
         elif kind in ("ack", "outcome"):
             lease = self._lease(event)
@@ -64,9 +65,13 @@ class Ledger:
                 lease.outcome, lease.answered = event["outcome"], event["time"]
             # else it was given back: it waited in its consumer, and was never begun
 
+    @staticmethod
+    def _id(event: dict) -> tuple[str, int, int]:
+        return event["epoch"], int(event["sequence"]), int(event["attempt"])
+
     def _lease(self, event: dict) -> Lease | None:
         for lease in reversed(self.leases[event["group"], event["job_index"]]):
-            if (lease.consumer, lease.epoch) == (event["consumer"], event["epoch"]):
+            if (lease.consumer, lease.id) == (event["consumer"], self._id(event)):
                 return lease
         return None
 
@@ -78,7 +83,8 @@ class Ledger:
         """Jobs that nobody has finished, or groups that their producers did not see settled."""
         groups = [f"{group}: not settled" for group in self.submitted if group not in self.settled]
         done = {job for job, leases in self.leases.items() if any(map(self._done, leases))}
-        return groups + [f"{job}: not done" for job in self.jobs() if job not in done]
+        undone = [job for job in self.jobs() if job not in done]
+        return groups + [f"{job}: not done: {self.leases.get(job, [])}" for job in undone]
 
     def _is_disturbed(self, begin: float, end: float) -> bool:
         return any(first <= end and begin <= last for first, last in self.disturbances)
@@ -111,7 +117,7 @@ class Ledger:
             for earlier, later in zip(settled, settled[1:]):
                 # The first was settled, and its producer did not know when that was lost.
                 explained = self._is_disturbed(earlier.begin, later.begin)
-                if earlier.epoch == later.epoch or not explained:
+                if earlier.id[0] == later.id[0] or not explained:
                     found.append(f"{job}: {earlier} and {later}")
         return found
 

@@ -68,6 +68,7 @@ class World:
         self.number = number
         #: Logs, and what the store writes.
         self.folder = Path(tempfile.mkdtemp(prefix="offbeat-"))
+        self.events = (self.folder / "events").open("w", buffering=1)
         self.disturbance = kind(self.random, self.folder)
         self.addresses = [f"127.0.0.1:{free_port()}" for _ in range(kind.servers)]
         self.servers: dict[str, subprocess.Popen] = {}
@@ -108,6 +109,7 @@ class World:
             if not line.endswith("\n"):
                 break  # it was killed in the middle
             with self.lock:
+                self.events.write(line)
                 try:
                     self.ledger.note(json.loads(line), time.time() * 1_000)
                 except (AssertionError, KeyError, ValueError) as error:
@@ -190,6 +192,7 @@ class World:
         finally:
             with self.lock:
                 self.ledger.disturbances.append((begin, time.time() * 1_000))
+                self.events.write(f"{json.dumps(self.ledger.disturbances[-1])}\n")
 
     def kill_server(self) -> None:
         address = self.random.choice(self.addresses)

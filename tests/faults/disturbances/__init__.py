@@ -2,7 +2,7 @@
 
 from .answers import Cut, Pause
 from .changes import Flush, Memory
-from .clocks import Clock
+from .clocks import Clock, StoreClock
 from .disturbance import Disturbance
 from .failovers import AnyReplica, EachReplica, Failover, LaterClock
 from .kills import EverySecond, InMemory, Kill, NoFile
@@ -17,6 +17,7 @@ DISTURBANCES: dict[str, type[Disturbance]] = {
     "flush": Flush,
     "memory": Memory,
     "clock": Clock,
+    "store-clock": StoreClock,
     "sentinel": Failover,
     "sentinel-each": EachReplica,
     "sentinel-any": AnyReplica,

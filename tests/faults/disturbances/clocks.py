@@ -1,9 +1,12 @@
-"""Servers whose clocks are wrong."""
+"""Clocks that are wrong."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from engines import Redis
 
 from .disturbance import Disturbance
 
@@ -14,13 +17,24 @@ if TYPE_CHECKING:
 MOST = 12 * 3_600
 
 
-def wrong_clock(**setting: str) -> dict[str, str]:
-    """Variables for a process whose time of day, and nothing else, is wrong."""
-    library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
-    if library is None:
-        raise AssertionError("there is no libfaketime: install Debian's package faketime")
-    named = {f"FAKETIME{name}": value for name, value in setting.items()}
-    return {"LD_PRELOAD": str(library), "FAKETIME_DONT_FAKE_MONOTONIC": "1", **named}
+class WrongClock:
+    """The time of day of a process, and of nothing else."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file, self.library = folder / "offset", folder / "wrong_clock.so"
+        folder.mkdir()
+        source = Path(__file__).with_name("wrong_clock.c")
+        flags = ["-O2", "-Wall", "-Werror", "-shared", "-fPIC"]
+        subprocess.run(["cc", *flags, "-o", self.library, source], check=True)
+        self.set(0)
+
+    def set(self, seconds: int) -> None:
+        """From now on it is wrong by so many seconds."""
+        with self.file.open("r+b" if self.file.exists() else "wb") as file:
+            file.write(seconds.to_bytes(8, "little", signed=True))
+
+    def environment(self) -> dict[str, str]:
+        return {"LD_PRELOAD": str(self.library), "CLOCK_OFFSET_FILE": str(self.file)}
 
 
 class Clock(Disturbance):
@@ -28,20 +42,28 @@ class Clock(Disturbance):
 
     def start(self) -> None:
         super().start()
-        for place in range(self.servers):
-            self._set(place)
+        self.clocks = [WrongClock(self.folder / f"clock-{place}") for place in range(self.servers)]
+        for clock in self.clocks:
+            clock.set(self.random.randint(-MOST, MOST))
 
     def environment(self, place: int) -> dict[str, str]:
-        # It looks at its file each second.
-        return wrong_clock(_TIMESTAMP_FILE=str(self._file(place)), _CACHE_DURATION="1")
-
-    def _file(self, place: int) -> Path:
-        return self.folder / f"clock-{place}"
-
-    def _set(self, place: int) -> None:
-        new = self.folder / "clock.new"
-        new.write_text(f"{self.random.randint(-MOST, MOST):+d}\n")
-        new.rename(self._file(place))
+        return self.clocks[place].environment()
 
     def disturb(self, world: World) -> None:
-        self._set(self.random.randrange(self.servers))
+        self.random.choice(self.clocks).set(self.random.randint(-MOST, MOST))
+
+
+class StoreClock(Disturbance):
+    """The clock of Redis is set forward; leases end early, and two consumers may have one job."""
+
+    promises = ("lost",)
+
+    def start(self) -> None:
+        self.clock, self.hours = WrongClock(self.folder / "clock"), 0
+        environment = self.clock.environment()
+        self.redis = Redis(self.folder / "redis", self.redis_flags, environment=environment)
+        self.redis.start()
+
+    def disturb(self, world: World) -> None:
+        self.hours += 1
+        self.clock.set(self.hours * 3_600)

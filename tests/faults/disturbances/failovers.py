@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from engines import ALWAYS, Redis, Sentinel, free_port, wait_until
 
-from .clocks import wrong_clock
-from .disturbance import ALL, Disturbance
+from .clocks import WrongClock
+from .disturbance import Disturbance
 
 if TYPE_CHECKING:
     from world import World
@@ -57,10 +57,18 @@ class Failover(Disturbance):
             )
         wait_until("all Sentinels know the new primary", lambda: self._primary() not in (None, old))
         self.primary = self._primary()
-        time.sleep(self.random.uniform(0, 1))
+        # Until now, and for as long as nobody tells it, one that lives is a second primary.
+        time.sleep(self.random.uniform(0, 2))
         if is_kill:
             self._start(old)
+        for port in self.nodes:
+            if port != self.primary:
+                self._follow(port)
         self._wait_for_replicas()
+
+    def _follow(self, port: int) -> None:
+        """What Sentinel does after some ten seconds."""
+        self.nodes[port].command("REPLICAOF", "127.0.0.1", str(self.primary))
 
     def _primary(self) -> int | None:
         """The primary, if all Sentinels agree."""
@@ -69,6 +77,11 @@ class Failover(Disturbance):
 
     def _wait_for_replicas(self) -> None:
         def all_online() -> bool:
+            # A busy machine may look like a dead primary.
+            if (primary := self._primary()) not in (None, self.primary):
+                self.primary = primary
+                for port in self.nodes.keys() - {primary}:
+                    self._follow(port)
             said = self.nodes[self.primary].command("INFO", "replication")
             return said.count("state=online") == self.replicas
 
@@ -107,15 +120,24 @@ class EachReplica(Failover):
 
 
 class LaterClock(Failover):
-    """The clock of each primary is an hour ahead of the one before."""
-
-    promises = ALL
+    """The clock of each primary is an hour or more ahead of the one before."""
 
     def start(self) -> None:
+        self.clocks: dict[int, WrongClock] = {}
         self.hours = 0
         super().start()
 
     def _start(self, port: int) -> None:
-        self.nodes[port].environment = wrong_clock(**{"": f"+{self.hours}h"})
-        self.hours += 1
+        if port not in self.clocks:
+            self.clocks[port] = WrongClock(self.folder / f"clock-{port}")
+            self.nodes[port].environment = self.clocks[port].environment()
+        self._advance(port)
         super()._start(port)
+
+    def _advance(self, port: int) -> None:
+        self.clocks[port].set(self.hours * 3_600)
+        self.hours += 1
+
+    def _follow(self, port: int) -> None:
+        super()._follow(port)
+        self._advance(port)
