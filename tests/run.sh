@@ -284,8 +284,8 @@ clients() {
     python3 tests/faults/run.py --kills 100
     say "spreads in Redis, to which all kinds of harm are done, and a ledger"
     # Side by side: they mostly wait, for Redis and for leases to end.
-    python3 tests/faults/run.py --kills 12 --worlds 1 --fault kill everysec none pause cut flush memory clock store-clock
-    python3 tests/faults/run.py --kills 8 --worlds 1 --fault sentinel sentinel-each sentinel-any time
+    python3 tests/faults/run.py --kills 6 --worlds 1 --fault kill everysec none pause cut flush memory clock store-clock
+    python3 tests/faults/run.py --kills 4 --worlds 1 --fault sentinel sentinel-each sentinel-any time
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
     say "README and examples; beside them idle streams and connections, and a minute of mixed load"

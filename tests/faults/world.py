@@ -164,6 +164,7 @@ class World:
             self.start(name, kind, "producer", name, str(groups), str(JOBS_PER_GROUP), str(seconds))
         for place in range(len(self.consumers)):
             self.start_consumer(place)
+        wait_until("work has begun", self.has_begun, 120)
         for _ in range(self.kills):
             if self.failures:
                 return
@@ -184,6 +185,11 @@ class World:
             process, reader = self.processes[f"consumer-{place}"]
             process.wait(90)
             reader.join()
+
+    def has_begun(self) -> bool:
+        with self.lock:
+            producers = {group.split("-")[0] for group in self.ledger.submitted}
+            return len(producers) == len(self.producers) and bool(self.ledger.leases)
 
     def disturb(self) -> None:
         begin = time.time() * 1_000
