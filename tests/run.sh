@@ -282,7 +282,10 @@ clients() {
     ended celery
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
-    python3 tests/faults/run.py --kills 60 --store redis
+    say "spreads in Redis, to which all kinds of harm are done, and a ledger"
+    # Side by side: they mostly wait, for Redis and for leases to end.
+    python3 tests/faults/run.py --kills 6 --worlds 1 --fault kill everysec none pause cut flush memory clock store-clock
+    python3 tests/faults/run.py --kills 4 --worlds 1 --fault sentinel sentinel-each sentinel-any time
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
     say "README and examples; beside them idle streams and connections, and a minute of mixed load"
@@ -329,7 +332,11 @@ production() {
     "$venv/bin/pytest" --quiet tests/attacks
     say "spreads in Redis, and kills of it and its servers"
     OFFBEAT_HISTORIES=3000 cargo test --quiet --locked --package offbeat --test spread_stores
-    python3 tests/faults/run.py --kills 400 --store redis
+    python3 tests/faults/run.py --kills 400 --fault kill
+    local fault
+    for fault in everysec none pause cut flush memory clock store-clock sentinel sentinel-each sentinel-any time; do
+        python3 tests/faults/run.py --kills 300 --fault "$fault"
+    done
     say "a soak of Celery; \`just soak\` is an hour of it"
     "$venv/bin/python" tests/frameworks/soak.py --minutes 10
 }

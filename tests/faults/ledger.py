@@ -14,7 +14,8 @@ class Lease:
     """A job in the hands of a consumer, by its own words."""
 
     consumer: str
-    epoch: str
+    #: By which the server knows it: epoch, sequence and attempt.
+    id: tuple[str, int, int]
     begin: float
     until: float
     acked: float | None = None
@@ -30,12 +31,13 @@ class Lease:
 
 @dataclass
 class Ledger:
-    """Events of all processes, and the moments at which the server was killed."""
+    """Events of all processes, and the times at which something was done to servers and store."""
 
     submitted: dict[str, int] = field(default_factory=dict)
     settled: dict[str, float] = field(default_factory=dict)
     leases: dict[tuple[str, int], list[Lease]] = field(default_factory=lambda: defaultdict(list))
-    kills: list[float] = field(default_factory=list)
+    #: From when to when each of them lasted.
+    disturbances: list[tuple[float, float]] = field(default_factory=list)
     dead_letters: int = 0
 
     def note(self, event: dict, heard: float) -> None:
@@ -51,7 +53,7 @@ class Ledger:
             expected = f"{event['group']}/{event['job_index']}"
             if event["payload"] != expected:
                 raise AssertionError(f"{expected} came with {event['payload']!r}")
-            lease = Lease(event["consumer"], event["epoch"], event["time"], event["until"])
+            lease = Lease(event["consumer"], self._id(event), event["time"], event["until"])
             self.leases[job].append(lease)
         elif kind in ("ack", "outcome"):
             lease = self._lease(event)
@@ -63,9 +65,13 @@ class Ledger:
                 lease.outcome, lease.answered = event["outcome"], event["time"]
             # else it was given back: it waited in its consumer, and was never begun
 
+    @staticmethod
+    def _id(event: dict) -> tuple[str, int, int]:
+        return event["epoch"], int(event["sequence"]), int(event["attempt"])
+
     def _lease(self, event: dict) -> Lease | None:
         for lease in reversed(self.leases[event["group"], event["job_index"]]):
-            if (lease.consumer, lease.epoch) == (event["consumer"], event["epoch"]):
+            if (lease.consumer, lease.id) == (event["consumer"], self._id(event)):
                 return lease
         return None
 
@@ -77,15 +83,18 @@ class Ledger:
         """Jobs that nobody has finished, or groups that their producers did not see settled."""
         groups = [f"{group}: not settled" for group in self.submitted if group not in self.settled]
         done = {job for job, leases in self.leases.items() if any(map(self._done, leases))}
-        return groups + [f"{job}: not done" for job in self.jobs() if job not in done]
+        undone = [job for job in self.jobs() if job not in done]
+        return groups + [f"{job}: not done: {self.leases.get(job, [])}" for job in undone]
+
+    def _is_disturbed(self, begin: float, end: float) -> bool:
+        return any(first <= end and begin <= last for first, last in self.disturbances)
 
     def _done(self, lease: Lease) -> bool:
         if lease.acked is None or lease.outcome not in (None, "ACKED", "STALE"):
             return False
         # An answer may have been lost with the server. Asked again, the next one knows nothing
         # of the lease; whether the first had settled it, its producer alone can say.
-        lost = lambda: any(lease.acked <= kill <= lease.answered for kill in self.kills)  # noqa: E731
-        return lease.outcome != "STALE" or lost()
+        return lease.outcome != "STALE" or self._is_disturbed(lease.acked, lease.answered)
 
     def overlapping(self) -> list[str]:
         """Jobs that two consumers believed to have at one time."""
@@ -98,7 +107,7 @@ class Ledger:
         return found
 
     def settled_twice(self) -> list[str]:
-        """Jobs that were settled twice without a restart that explains it."""
+        """Jobs that were settled twice, and no disturbance explains it."""
         found = []
         for job, leases in self.leases.items():
             settled = sorted(
@@ -106,9 +115,9 @@ class Ledger:
                 key=lambda lease: lease.begin,
             )
             for earlier, later in zip(settled, settled[1:]):
-                # The first was settled, and its producer did not know when the server was killed.
-                explained = any(earlier.begin <= kill <= later.begin for kill in self.kills)
-                if earlier.epoch == later.epoch or not explained:
+                # The first was settled, and its producer did not know when that was lost.
+                explained = self._is_disturbed(earlier.begin, later.begin)
+                if earlier.id[0] == later.id[0] or not explained:
                     found.append(f"{job}: {earlier} and {later}")
         return found
 
@@ -120,10 +129,17 @@ class Ledger:
         return sum(count - 1 for count in counts if count > 1)
 
     def outstanding(self) -> int:
-        """Jobs that were leased, and of groups not known to be settled, at the kills."""
+        """Jobs that were leased, and of groups not known to be settled, at the disturbances."""
         return sum(
-            any(lease.begin <= kill for lease in leases)
-            and kill < self.settled.get(job[0], float("inf"))
-            for kill in self.kills
+            any(lease.begin <= end for lease in leases)
+            and begin < self.settled.get(job[0], float("inf"))
+            for begin, end in self.disturbances
             for job, leases in self.leases.items()
         )
+
+    def surplus(self) -> list[str]:
+        """More jobs that were settled again than could have been."""
+        duplicates, outstanding = self.duplicates(), self.outstanding()
+        if duplicates <= outstanding:
+            return []
+        return [f"{duplicates} duplicates, and only {outstanding} jobs were outstanding"]

@@ -25,6 +25,8 @@ $onOutcome = static function (LeasedJob $job, SettleOutcome $outcome) use ($say,
         'group' => $job->groupId,
         'job_index' => $job->jobIndex,
         'epoch' => sprintf('%u', $job->epoch),
+        'sequence' => $job->sequence,
+        'attempt' => $job->attempt,
         'outcome' => strtoupper($outcome->value),
         'time' => microtime(true) * 1_000,
     ]);
@@ -48,7 +50,7 @@ foreach ($consumer as $job) {
         'time' => $time,
         'until' => $time + $job->leaseEndsIn() * 1_000,
     ]);
-    usleep(random_int(0, 3_000));
+    usleep(random_int(0, random_int(1, 60) === 1 ? 900_000 : 3_000)); // few of them take most of their lease
     if (!$job->expired()) {
         // Before: it may be killed as soon as the ack is sent.
         $say([
@@ -57,6 +59,8 @@ foreach ($consumer as $job) {
             'group' => $job->groupId,
             'job_index' => $job->jobIndex,
             'epoch' => sprintf('%u', $job->epoch),
+            'sequence' => $job->sequence,
+            'attempt' => $job->attempt,
             'time' => microtime(true) * 1_000,
         ]);
         $job->ack();

@@ -21,6 +21,7 @@ def main():
 
     def say(event, leased, **what):
         job = {"group": leased.group_id, "job_index": leased.job_index, "epoch": str(leased.epoch)}
+        job |= {"sequence": leased.sequence, "attempt": leased.attempt}
         said = {"event": event, "consumer": name, **job, "time": now(), **what}
         print(json.dumps(said), flush=True)
 
@@ -34,9 +35,9 @@ def main():
         consumer = spread.consumer(name, batch_size=8, wait=1, patience=120)
     for job in consumer:
         until = now() + job.lease_ends_in * 1_000
-        lease = {"sequence": job.sequence, "attempt": job.attempt, "until": until}
-        say("begin", job, payload=job.payload.decode(), **lease)
-        time.sleep(random.random() * 0.003)
+        say("begin", job, payload=job.payload.decode(), until=until)
+        # Few of them take most of their lease.
+        time.sleep(random.random() * (0.9 if random.randrange(60) == 0 else 0.003))
         if not job.expired:
             say("ack", job)  # before: it may be killed as soon as the ack is sent
             job.ack()

@@ -22,14 +22,14 @@ consumer = if mode == "stream"
 
 say = lambda do |event, job, time = now, **what|
   puts JSON.generate(event: event, consumer: name, group: job.group_id, job_index: job.job_index,
-                     epoch: job.epoch.to_s, time: time, **what)
+                     epoch: job.epoch.to_s, sequence: job.sequence, attempt: job.attempt,
+                     time: time, **what)
 end
 
 consumer.each do |job|
   time = now
-  say.call("begin", job, time, payload: job.payload, sequence: job.sequence, attempt: job.attempt,
-                               until: time + (job.lease_ends_in * 1_000))
-  sleep(rand * 0.003)
+  say.call("begin", job, time, payload: job.payload, until: time + (job.lease_ends_in * 1_000))
+  sleep(rand * (rand(60).zero? ? 0.9 : 0.003)) # few of them take most of their lease
   unless job.expired?
     say.call("ack", job) # before: it may be killed as soon as the ack is sent
     job.ack

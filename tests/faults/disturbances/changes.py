@@ -1,0 +1,46 @@
+"""A Redis that is administered while it works."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from .disturbance import Disturbance
+
+if TYPE_CHECKING:
+    from world import World
+
+
+class Flush(Disturbance):
+    """Redis forgets its scripts all the time."""
+
+    def start(self) -> None:
+        super().start()
+        self.is_over = threading.Event()
+        threading.Thread(target=self._flush, daemon=True).start()
+
+    def _flush(self) -> None:
+        while not self.is_over.is_set():
+            # A hundred, with a pause between them in which calls may succeed.
+            self.redis.command("-r", "100", "-i", "0.002", "SCRIPT", "FLUSH")
+
+    def disturb(self, world: World) -> None:
+        time.sleep(self.random.uniform(0, 0.2))
+
+    def calm(self) -> None:
+        self.is_over.set()
+
+
+class Memory(Disturbance):
+    """The memory that Redis may use becomes too small, and is enough again."""
+
+    mean_seconds = 1
+
+    def disturb(self, world: World) -> None:
+        used = self.redis.command("INFO", "memory").split("used_memory:")[1].split()[0]
+        # Less than it has, or a little more.
+        most = max(1, int(used) + self.random.randint(-200_000, 50_000))
+        self.redis.command("CONFIG", "SET", "maxmemory", str(most))
+        time.sleep(self.random.uniform(0.1, 2))
+        self.redis.command("CONFIG", "SET", "maxmemory", "0")

@@ -1,0 +1,143 @@
+"""A Redis that is taken over by a replica, at the word of Sentinel."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from engines import ALWAYS, Redis, Sentinel, free_port, wait_until
+
+from .clocks import WrongClock
+from .disturbance import Disturbance
+
+if TYPE_CHECKING:
+    from world import World
+
+#: No replica waits for another one that may want the same data.
+FLAGS = (*ALWAYS, "--repl-diskless-sync-delay", "0")
+
+
+class Failover(Disturbance):
+    """The primary is killed, or replaced; the only replica has all that was answered."""
+
+    replicas = 1
+    #: How many of them must have it.
+    wanted = 1
+    mean_seconds = 5.0
+
+    def start(self) -> None:
+        self.nodes: dict[int, Redis] = {}
+        self.primary = free_port()
+        for port in [self.primary, *(free_port() for _ in range(self.replicas))]:
+            self.nodes[port] = Redis(self.folder / f"redis-{port}", FLAGS, port)
+            self._start(port)
+        self.sentinels = [
+            Sentinel(self.folder / f"sentinel-{number}", self.primary) for number in range(3)
+        ]
+        self._wait_for_replicas()
+
+    def _start(self, port: int) -> None:
+        replica = () if port == self.primary else ("--replicaof", "127.0.0.1", str(self.primary))
+        self.nodes[port].start(*replica)
+
+    def store(self) -> list[str]:
+        sentinels = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
+        url = f"redis+sentinel://{sentinels}/offbeat"
+        return ["--spread-store", url, "--spread-store-replicas", str(self.wanted)]
+
+    def disturb(self, world: World) -> None:
+        old = self.primary
+        is_kill = self.random.randrange(2) == 0
+        if is_kill:
+            self.nodes[old].kill()
+        else:
+            sentinel = self.random.choice(self.sentinels)
+            wait_until(
+                "Sentinel fails over", lambda: sentinel.command("FAILOVER", "offbeat") == "OK"
+            )
+        wait_until("all Sentinels know the new primary", lambda: self._primary() not in (None, old))
+        self.primary = self._primary()
+        # Until now, and for as long as nobody tells it, one that lives is a second primary.
+        time.sleep(self.random.uniform(0, 2))
+        if is_kill:
+            self._start(old)
+        for port in self.nodes:
+            if port != self.primary:
+                self._follow(port)
+        self._wait_for_replicas()
+
+    def _follow(self, port: int) -> None:
+        """What Sentinel does after some ten seconds."""
+        self.nodes[port].command("REPLICAOF", "127.0.0.1", str(self.primary))
+
+    def _primary(self) -> int | None:
+        """The primary, if all Sentinels agree."""
+        primaries = {sentinel.primary() for sentinel in self.sentinels}
+        return primaries.pop() if len(primaries) == 1 else None
+
+    def _wait_for_replicas(self) -> None:
+        def all_online() -> bool:
+            # A busy machine may look like a dead primary.
+            if (primary := self._primary()) not in (None, self.primary):
+                self.primary = primary
+                for port in self.nodes.keys() - {primary}:
+                    self._follow(port)
+            said = self.nodes[self.primary].command("INFO", "replication")
+            return said.count("state=online") == self.replicas
+
+        def all_known() -> bool:
+            fine = f"num-slaves\n{self.replicas}\nnum-other-sentinels\n2\n"
+            masters = [sentinel.command("MASTER", "offbeat") for sentinel in self.sentinels]
+            replicas = [sentinel.command("REPLICAS", "offbeat") for sentinel in self.sentinels]
+            return all(fine in said for said in masters) and not any(
+                word in said
+                for said in replicas
+                for word in ("s_down", "disconnected", "link-status\nerr")
+            )
+
+        wait_until("all replicas are online", all_online)
+        wait_until("all Sentinels know all replicas", all_known)
+
+    def stop(self) -> None:
+        for process in [*self.sentinels, *self.nodes.values()]:
+            process.kill()
+
+
+class AnyReplica(Failover):
+    """Two replicas, of which one may have what was answered, or none."""
+
+    replicas = 2
+    wanted = 0
+    #: What a replica had not received is lost, leases too. Producers submit lost groups again.
+    promises = ("lost",)
+
+
+class EachReplica(Failover):
+    """Two replicas, both of which have what was answered."""
+
+    replicas = 2
+    wanted = 2
+
+
+class LaterClock(Failover):
+    """The clock of each primary is an hour or more ahead of the one before."""
+
+    def start(self) -> None:
+        self.clocks: dict[int, WrongClock] = {}
+        self.hours = 0
+        super().start()
+
+    def _start(self, port: int) -> None:
+        if port not in self.clocks:
+            self.clocks[port] = WrongClock(self.folder / f"clock-{port}")
+            self.nodes[port].environment = self.clocks[port].environment()
+        self._advance(port)
+        super()._start(port)
+
+    def _advance(self, port: int) -> None:
+        self.clocks[port].set(self.hours * 3_600)
+        self.hours += 1
+
+    def _follow(self, port: int) -> None:
+        super()._follow(port)
+        self._advance(port)

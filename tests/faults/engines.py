@@ -1,0 +1,125 @@
+"""Processes of Redis, and of its Sentinel; or of Valkey, by ``OFFBEAT_REDIS_SERVER``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PROGRAM = os.environ.get("OFFBEAT_REDIS_SERVER", "redis-server")
+#: Each change is on disk before it is answered.
+ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
+
+
+def free_port() -> int:
+    """A port on which nobody listens, below those that the kernel gives to clients.
+
+    Those connect while the server is away: one would sooner or later be given its port.
+    """
+    lowest, _ = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+    while True:  # until one is free
+        port = random.randrange(10_000, max(int(lowest), 11_000))
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+def wait_until(what: str, holds: Callable[[], bool], seconds: float = 60) -> None:
+    """Wait until something holds; fail if it takes too long."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(f"{what}: not after {seconds} s")
+        time.sleep(0.02)
+
+
+class Redis:
+    """A Redis with a folder of its own, on a Unix socket, and on a port if it has one."""
+
+    def __init__(
+        self,
+        folder: Path,
+        flags: tuple[str, ...] = (),
+        port: int = 0,
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder, self.flags, self.port = folder, flags, port
+        self.environment = environment or {}
+        self.socket = folder / "redis.sock"
+        self.process: subprocess.Popen | None = None
+
+    def start(self, *more: str) -> None:
+        """Start it, with what it wrote, and wait until it answers."""
+        flags = ["--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.folder)]
+        flags += ["--unixsocket", str(self.socket), "--logfile", str(self.folder / "log")]
+        command = [PROGRAM, *flags, "--save", "", *self.flags, *more]
+        self.process = subprocess.Popen(
+            command, env=os.environ | self.environment, stdout=subprocess.DEVNULL
+        )
+        wait_until("redis-server answers", lambda: self.command("PING") == "PONG")
+
+    def command(self, *words: str) -> str:
+        """What it answers, as redis-cli prints it."""
+        return ask(["-s", str(self.socket)], *words)
+
+    def kill(self) -> None:
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+    def restart(self, *more: str) -> None:
+        self.kill()
+        self.start(*more)
+
+    def pause(self, seconds: float) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self.process.send_signal(signal.SIGCONT)
+
+    def append_only_file(self) -> Path | None:
+        """The file to which changes are written."""
+        files = (self.folder / "appendonlydir").glob("*.incr.aof")
+        return max(files, key=lambda file: int(file.name.split(".")[-3]), default=None)
+
+
+class Sentinel:
+    """A Sentinel that watches a primary under the name ``offbeat``."""
+
+    def __init__(self, folder: Path, primary: int) -> None:
+        folder.mkdir()
+        self.port = free_port()
+        configuration = folder / "sentinel.conf"
+        configuration.write_text(
+            f"bind 127.0.0.1\nport {self.port}\ndir {folder}\nlogfile {folder}/log\n"
+            f"sentinel monitor offbeat 127.0.0.1 {primary} 2\n"
+            "sentinel down-after-milliseconds offbeat 1500\n"
+            "sentinel failover-timeout offbeat 5000\n"
+        )
+        command = [PROGRAM, str(configuration), "--sentinel"]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        wait_until("the Sentinel answers", lambda: ask(["-p", str(self.port)], "PING") == "PONG")
+
+    def command(self, *words: str) -> str:
+        """What it answers, as redis-cli prints it."""
+        return ask(["-p", str(self.port)], "SENTINEL", *words)
+
+    def primary(self) -> int:
+        """The port of the primary, by its knowledge."""
+        return int(self.command("GET-MASTER-ADDR-BY-NAME", "offbeat").split()[-1])
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def ask(where: list[str], *words: str) -> str:
+    done = subprocess.run(
+        ["redis-cli", *where, *words], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()
