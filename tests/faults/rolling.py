@@ -14,35 +14,22 @@ connections must succeed without being tried again.
 from __future__ import annotations
 
 import argparse
-import asyncio
-import contextlib
-import json
-import os
 import random
 import re
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
-import urllib.request
 from collections import Counter
 from pathlib import Path
 
-from ledger import Ledger
-from run import COMMANDS, PROGRAMS, SPREAD, Redis, free_port
+from load import BINARY, PROBE, ROOT, SPREAD, Load, Server, Service
+from run import Redis
 
-ROOT = Path(__file__).parents[2]
-BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 MANIFESTS = ROOT / "deploy" / "kubernetes"
-PRODUCERS = ["py", "rb", "php"]
-CONSUMERS = [(language, mode) for language in COMMANDS for mode in ("pull", "stream")]
-JOBS_PER_GROUP = 20
 #: Seconds from SIGTERM on in which new connections still come: each node has to hear of it.
 PROPAGATION = 1.0
-#: The most time between two looks at a server that starts, and after it is ready.
-PROBE = 0.2
 
 
 def of_manifests(file: str, pattern: str) -> int:
@@ -56,86 +43,25 @@ DRAIN_DELAY = of_manifests("standalone/deployment.yaml", r'_DRAIN_DELAY, value: 
 KILLED_AFTER = of_manifests("standalone/deployment.yaml", r"terminationGracePeriodSeconds: (\d+)")
 
 
-class Service:
-    """One address for the servers: each new connection leads to one of those that are ready."""
-
-    def __init__(self) -> None:
-        self.ready: list[str] = []
-        self.address = f"127.0.0.1:{free_port()}"
-        self.taken: Counter[str] = Counter()
-        self.loop = asyncio.new_event_loop()
-        listening = threading.Event()
-        threading.Thread(target=self.run, args=(listening,), daemon=True).start()
-        listening.wait()
-
-    def run(self, listening: threading.Event) -> None:
-        asyncio.set_event_loop(self.loop)
-        host, port = self.address.split(":")
-        self.loop.run_until_complete(asyncio.start_server(self.connect, host, int(port)))
-        listening.set()
-        self.loop.run_forever()
-
-    async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        server = random.choice(self.ready)
-        self.taken[server] += 1
-        with contextlib.suppress(OSError):
-            there = await asyncio.open_connection(*server.split(":"))
-            copies = [self.copy(reader, there[1]), self.copy(there[0], writer)]
-            await asyncio.gather(*copies)
-        writer.close()
-
-    async def copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
-            while data := await reader.read(1 << 16):
-                writer.write(data)
-                await writer.drain()
-        writer.close()
-
-
-class Server:
-    """A server of a release."""
-
-    def __init__(self, binary: Path, store: list[str]) -> None:
-        self.address = f"127.0.0.1:{free_port()}"
-        self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (as long as the server)
-        flags = ["--listen", self.address, "--admin-listen", "off"]
-        flags += ["--drain-delay", str(DRAIN_DELAY), *store]
-        self.process = subprocess.Popen([binary, "serve", *flags], stderr=self.log)
-        health = [binary, "health", "--address", self.address]
-        while subprocess.run(health, capture_output=True, check=False).returncode:
-            if self.process.poll() is not None:
-                raise AssertionError(f"a server did not start: {self.said()}")
-            time.sleep(PROBE)
-
-    def said(self) -> str:
-        self.log.seek(0)
-        return self.log.read()[-2000:]
-
-
 class Rolling:
-    """Servers that are replaced, producers and consumers, and what they say."""
+    """Servers that are replaced under load."""
 
     def __init__(self, rollouts: int, groups_per_second: float, old: Path | None) -> None:
         self.rollouts, self.old = rollouts, old
         self.groups_per_second = groups_per_second
-        self.ledger, self.lock = Ledger(), threading.Lock()
-        self.failures: list[str] = []
-        self.redis, self.service = Redis(), Service()
-        self.store = self.redis.flags()
+        self.redis = Redis()
+        self.flags = [*self.redis.flags(), "--drain-delay", str(DRAIN_DELAY)]
+        self.load = Load(Service())
         self.servers: list[Server] = []
-        self.processes: list[subprocess.Popen] = []
         self.enders: list[threading.Thread] = []
         self.calls: Counter[str] = Counter()
-        self.outcomes: Counter[str] = Counter()
-        self.redelivered = 0
         self.seconds_to_end: list[float] = []
-        self.seconds = 0.0
         self.done = threading.Event()
 
     def add_server(self, binary: Path) -> None:
-        server = Server(binary, self.store)
+        server = Server(binary, *self.flags)
         self.servers.append(server)
-        self.service.ready.append(server.address)
+        self.load.service.ready.append(server.address)
 
     def replace(self, server: Server) -> None:
         """Start another one first, then end this one, beside what follows."""
@@ -150,7 +76,7 @@ class Rolling:
     def end(self, server: Server) -> None:
         begun = time.monotonic()
         time.sleep(PROPAGATION)
-        self.service.ready.remove(server.address)
+        self.load.service.ready.remove(server.address)
         try:
             status = server.process.wait(KILLED_AFTER - PROPAGATION)
         except subprocess.TimeoutExpired:
@@ -158,64 +84,31 @@ class Rolling:
             status = f"none {KILLED_AFTER} s after SIGTERM"
         self.seconds_to_end.append(time.monotonic() - begun)
         if status != 0:
-            self.failures.append(f"a server ended with status {status}: {server.said()}")
-
-    def start(self, kind: str, program: str, *arguments: str) -> threading.Thread:
-        command = [*COMMANDS[kind], PROGRAMS / f"{program}.{kind}", self.service.address, SPREAD]
-        errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (the reader outlives this)
-        process = subprocess.Popen(
-            [*command, *arguments], stdout=subprocess.PIPE, stderr=errors, text=True
-        )
-        self.processes.append(process)
-        reader = threading.Thread(target=self.read, args=(arguments[0], process, errors))
-        reader.start()
-        return reader
-
-    def read(self, name: str, process: subprocess.Popen, errors) -> None:
-        for line in process.stdout:
-            with self.lock:
-                try:
-                    event = json.loads(line)
-                    self.ledger.note(event, time.time() * 1_000)
-                except (AssertionError, KeyError, ValueError) as error:
-                    self.failures.append(f"{name}: {line.strip()}: {error!r}")
-                    continue
-                self.outcomes[event.get("outcome", "")] += 1
-                self.redelivered += event.get("attempt", 1) > 1
-        if process.wait() != 0:
-            errors.seek(0)
-            self.failures.append(f"{name} ended with {process.returncode}: {errors.read()[-2000:]}")
-
-    def call(self, method: str, request: dict) -> dict:
-        """A call on a connection of its own, which is not tried again."""
-        url = f"http://{self.service.address}/offbeat.v1.NamedSpreadService/{method}"
-        headers = {"content-type": "application/json"}
-        asked = urllib.request.Request(url, json.dumps(request).encode(), headers)
-        with urllib.request.urlopen(asked, timeout=30) as answer:
-            return json.load(answer)
+            self.load.failures.append(f"a server ended with status {status}: {server.said()}")
 
     def ask_again_and_again(self) -> None:
         while not self.done.wait(0.02):
             try:
-                self.call("DescribeSpread", {"spreadName": SPREAD})
+                self.load.call("DescribeSpread", {"spreadName": SPREAD})
                 self.calls["answered"] += 1
             except urllib.error.HTTPError as error:
                 self.calls["refused"] += 1
                 # Servers of an older release leave what a newer one has changed alone.
                 if not self.old or error.code != 503:
-                    self.failures.append(f"DescribeSpread: {error}: {error.read()!r}")
+                    self.load.failures.append(f"DescribeSpread: {error}: {error.read()!r}")
             except OSError as error:
-                self.failures.append(f"DescribeSpread: {error!r}")
+                self.load.failures.append(f"DescribeSpread: {error!r}")
 
     def run(self) -> None:
         try:
             self.live()
         except Exception as error:  # it is reported
-            self.failures.append(repr(error))
+            self.load.failures.append(repr(error))
         finally:
             self.done.set()
-            for process in [*self.processes, *(server.process for server in self.servers)]:
-                process.kill()
+            self.load.kill()
+            for server in self.servers:
+                server.process.kill()
             for ender in self.enders:
                 ender.join()
             self.redis.kill()
@@ -223,16 +116,8 @@ class Rolling:
     def live(self) -> None:
         for _ in range(REPLICAS):
             self.add_server(self.old or BINARY)
-        seconds = self.rollouts * REPLICAS + DRAIN_DELAY  # about as long as it takes
-        groups = str(round(seconds * self.groups_per_second))
-        started = time.monotonic()
-        producers = [
-            self.start(kind, "producer", f"p{place}", groups, str(JOBS_PER_GROUP), str(seconds))
-            for place, kind in enumerate(PRODUCERS)
-        ]
-        consumers = [
-            self.start(kind, "consumer", f"{kind}-{mode}", mode) for kind, mode in CONSUMERS
-        ]
+        # About as long as it takes.
+        self.load.begin(self.rollouts * REPLICAS + DRAIN_DELAY, self.groups_per_second)
         time.sleep(1)  # until the spread is open
         asking = threading.Thread(target=self.ask_again_and_again)
         asking.start()
@@ -242,41 +127,24 @@ class Rolling:
                 time.sleep(random.uniform(0, 1))
         for ender in self.enders:
             ender.join()
-        for producer in producers:
-            producer.join(120)
+        self.load.await_settled()
         self.done.set()
         asking.join()
-        closed = self.call("CloseSpread", {"spreadName": SPREAD, "maxWaitDuration": "20s"})
-        if closed["description"]["state"] != "SPREAD_STATE_CLOSED":
-            raise AssertionError(f"the spread is not closed: {closed}")
-        for consumer in consumers:
-            consumer.join(30)
-        self.seconds = time.monotonic() - started
+        self.load.close()
 
     def report(self) -> list[str]:
         """Print the figures; return what is wrong."""
-        ledger, wrong = self.ledger, list(self.failures)
-        for name in ("lost", "overlapping", "settled_twice"):
-            found = getattr(ledger, name)()
-            wrong += [f"{name}: {one}" for one in found[:5]]
-            wrong += [f"{name}: {len(found)} in all"] * (len(found) > 5)
-        if ledger.dead_letters or ledger.duplicates():
-            wrong.append(f"{ledger.dead_letters} dead letters, {ledger.duplicates()} duplicates")
-        jobs, leases = len(ledger.jobs()), sum(map(len, ledger.leases.values()))
-        unused = [
-            server.address for server in self.servers if not self.service.taken[server.address]
-        ]
-        if unused or not self.seconds_to_end:
+        wrong, taken = self.load.report(), self.load.service.taken
+        unused = [each.address for each in self.servers if not taken[each.address]]
+        if unused:
             wrong.append(f"servers that nobody called: {unused}")
-            return wrong
-        fastest, slowest = min(self.seconds_to_end), max(self.seconds_to_end)
+        if not self.seconds_to_end:
+            return [*wrong, "no server was replaced"]
         print(
-            f"{len(self.seconds_to_end)} servers replaced in {self.seconds:.0f} s; each ended "
-            f"{fastest:.1f} to {slowest:.1f} s after SIGTERM\n"
-            f"{jobs} jobs, {jobs / self.seconds:.0f} a second: {leases} leases, "
-            f"{self.redelivered} after the first, {self.outcomes['STALE']} settled too late\n"
-            f"{sum(self.service.taken.values())} connections; {self.calls['answered']} calls, not "
-            f"tried again, were answered, and {self.calls['refused']} refused"
+            f"{len(self.seconds_to_end)} servers replaced; each ended "
+            f"{min(self.seconds_to_end):.1f} to {max(self.seconds_to_end):.1f} s after SIGTERM\n"
+            f"{sum(taken.values())} connections; {self.calls['answered']} calls, not tried again, "
+            f"were answered, and {self.calls['refused']} refused"
         )
         return wrong
 
