@@ -175,6 +175,17 @@ def test_a_closed_spread_ends_consumers_and_refuses_producers():
                 job.ack()
 
 
+def test_servers_leave_a_spread_of_another_layout_alone(redis):
+    with Server("--spread-store", redis.store) as server, offbeat.Client(server.address) as client:
+        spread = client.named_spread("errands", feeder_count=2)
+        spread.open()
+        redis.cli("hset", "offbeat:spread:errands:state", "layout", "1000")
+        with pytest.raises(offbeat.Unavailable, match="layout"):
+            spread.pull("one", 1)
+        other = client.named_spread("others", feeder_count=2)
+        assert other.open().state is offbeat.SpreadState.OPEN
+
+
 def test_a_spread_moves_to_another_redis_with_leases_and_dead_letters(redis, tmp_path):
     other = Redis(tmp_path / "other")
     port = 20_000 + time.monotonic_ns() % 10_000

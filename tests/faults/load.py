@@ -140,6 +140,11 @@ class Load:
         with urllib.request.urlopen(asked, timeout=30) as answer:
             return json.load(answer)
 
+    def await_open(self) -> None:
+        """Wait until a producer has opened the spread."""
+        while not self.call("ListSpreads", {}).get("spreads"):
+            time.sleep(PROBE)
+
     def await_settled(self) -> None:
         """Wait until the producers have seen all of their groups settled."""
         for producer in self.producers:

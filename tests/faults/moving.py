@@ -82,6 +82,7 @@ class Moving:
 
     def live(self) -> None:
         self.load.begin(4 * PAUSE, groups_per_second=4)
+        self.load.await_open()
         time.sleep(PAUSE)
         self.move(self.redis.flags())
         self.note_loss()

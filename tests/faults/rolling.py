@@ -118,7 +118,7 @@ class Rolling:
             self.add_server(self.old or BINARY)
         # About as long as it takes.
         self.load.begin(self.rollouts * REPLICAS + DRAIN_DELAY, self.groups_per_second)
-        time.sleep(1)  # until the spread is open
+        self.load.await_open()
         asking = threading.Thread(target=self.ask_again_and_again)
         asking.start()
         for _ in range(self.rollouts):
