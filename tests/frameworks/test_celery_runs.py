@@ -92,8 +92,7 @@ def test_two_beats_steady(bank: Bank) -> None:
     started(bank)
     time.sleep(2 * CYCLE + 14)
     deleted = bank.shell(
-        "row = Account.objects.first(); "
-        "print(json.dumps(str(row.pk))); row.delete()"
+        "row = Account.objects.first(); print(json.dumps(str(row.pk))); row.delete()"
     )
     created = bank.shell("row = Account.objects.create(); print(json.dumps(str(row.pk)))")
     time.sleep(CYCLE + 8)

@@ -54,6 +54,23 @@ class TransportTest < OffbeatTest
     end
   end
 
+  def test_a_connection_that_was_idle_for_long_is_made_again
+    made = 0
+    address = fake do |socket|
+      made += 1
+      read_head(socket)
+      socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 0\r\n\r\n")
+      socket.read
+    end
+    transport = transport(address)
+    transport.call("DescribeSchedule", "", 30)
+    (idle,) = transport.instance_variable_get(:@idle)
+    idle.keep_alive_timeout = 0 # and not half a minute
+    sleep 0.01
+    assert_equal "", transport.call("DescribeSchedule", "", 30)
+    assert_equal 2, made
+  end
+
   def test_an_answer_of_64_mib_is_taken
     address = fake do |socket|
       read_head(socket)

@@ -183,7 +183,7 @@ module Offbeat
 
       # When the next answer must be complete.
       def deadline=(deadline)
-        @socket.deadline = deadline
+        @deadline = @socket.deadline = deadline
       end
 
       # Whether nobody has closed it. (Net::HTTP asks in a way that over TLS may wait for ever.)
@@ -198,6 +198,8 @@ module Offbeat
       def connect
         @socket = Buffered.new(@endpoint.connect(@open_timeout), read_timeout: @read_timeout,
                                                                  write_timeout: @write_timeout)
+        # Net::HTTP also connects before a request, if the connection was idle for long or has just been closed.
+        @socket.deadline = @deadline
         on_connect
       rescue Errno::ETIMEDOUT
         raise Net::OpenTimeout
