@@ -14,6 +14,7 @@ django42=target/venv-django42
 celery53=target/venv-celery53
 django6=target/venv-django6
 debian13=target/debian13
+redis13=target/debian13-redis
 php_grpc=target/php-grpc
 
 say() { printf '\n== %s\n' "$*"; }
@@ -77,6 +78,7 @@ setup() {
     make_venv "$celery53" "$wanted" 'celery[redis]==5.3.*' 'kombu==5.3.*' 'Django==4.2.*' pytest \
         'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
     tests/support/debian13_python.sh "$debian13"
+    tests/support/debian13_redis.sh "$redis13"
     python=$debian13/usr/bin/python3.13 make_venv "$django6" "$wanted" 'Django==6.1.*' django-tasks-db==0.13.0 pytest \
         'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
     make_venv "$oldest" "$wanted" pytest grpcio==1.51.3 protobuf==3.20.2 \
@@ -150,6 +152,12 @@ lint() {
 rust() {
     say "Rust tests"
     cargo test --quiet --locked --workspace
+    local engine
+    for engine in redis-server valkey-server; do
+        say "spreads in Debian 13's $engine"
+        OFFBEAT_HISTORIES=100 OFFBEAT_REDIS_SERVER="$PWD/$redis13/$engine" cargo test --quiet --locked \
+            --package offbeat --test spread_stores --test spread_store_faults --test spread_store_replicas
+    done
 
     say "fresh answers of the interpreters of this machine"
     # Another salt than that of the committed vectors: the day, so that a failure can be repeated.
@@ -331,7 +339,7 @@ production() {
     say "attacks, beside a client that behaves"
     "$venv/bin/pytest" --quiet tests/attacks
     say "spreads in Redis, and kills of it and its servers"
-    OFFBEAT_HISTORIES=3000 cargo test --quiet --locked --package offbeat --test spread_stores
+    OFFBEAT_HISTORIES=100000 cargo test --release --quiet --locked --package offbeat --test spread_stores
     python3 tests/faults/run.py --kills 400 --fault kill
     local fault
     for fault in everysec none pause cut flush memory clock store-clock sentinel sentinel-each sentinel-any time; do

@@ -138,7 +138,7 @@ async fn a_spread_that_is_opened_anew_leaves_nothing_behind() {
 async fn a_server_that_catches_up_is_not_ahead_of_what_it_reads() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
-    store.open("s".to_owned(), spec(3_000)).await.unwrap();
+    store.open("s".to_owned(), spec(8_000)).await.unwrap();
     // No snapshot is taken: the journal is read page by page. The leases of the first pages are
     // settled on the last one, in time.
     redis.command(&["SET", "test:spread:s:claim", "1"]).await;
@@ -151,7 +151,7 @@ async fn a_server_that_catches_up_is_not_ahead_of_what_it_reads() {
     let acks = leased.into_iter().map(|id| (id, SettleAction::Ack)).collect();
     let settled = store.settle("s", acks).await.unwrap();
     assert_eq!(settled.outcomes, [SettleOutcome::Acked; 24]);
-    tokio::time::sleep(Duration::from_millis(3_200)).await;
+    tokio::time::sleep(Duration::from_millis(8_200)).await;
     let others = [connect(&redis).await, connect(&redis).await];
     for other in &others {
         // Others submit while it is read, and look first whether they would be refused.

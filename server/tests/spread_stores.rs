@@ -225,7 +225,8 @@ async fn every_history_is_answered_as_in_memory_whichever_process_is_asked() {
     let redis = Redis::start(&[]).await;
     let stores = [connect(&redis).await, connect(&redis).await];
     let memory = Arc::new(MemoryStore::new(clock, BYTES));
-    let histories = std::env::var("OFFBEAT_HISTORIES").map_or(1_000, |count| count.parse().unwrap());
+    let histories =
+        std::env::var("OFFBEAT_HISTORIES").map_or(1_000, |count| count.parse().unwrap());
     let run = |seed| tokio::spawn(history(seed, stores.clone(), Arc::clone(&memory)));
     let mut ended = futures_util::stream::iter(0..histories).map(run).buffer_unordered(16);
     while let Some(ended) = ended.next().await {

@@ -1,4 +1,5 @@
-//! A Redis of a test's own, on a Unix socket in a folder that is removed afterwards.
+//! A Redis of a test's own, on a Unix socket in a folder that is removed afterwards. The variable
+//! `OFFBEAT_REDIS_SERVER` names its program, which may be another engine.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -119,7 +120,8 @@ fn free_port() -> u16 {
 }
 
 fn spawn(folder: &TempDir, flags: &[String]) -> Child {
-    let mut command = Command::new("redis-server");
+    let program = std::env::var_os("OFFBEAT_REDIS_SERVER");
+    let mut command = Command::new(program.unwrap_or_else(|| "redis-server".into()));
     let is_sentinel = flags.iter().any(|flag| flag == "--sentinel");
     let (file, flags) = flags.split_at(usize::from(is_sentinel)); // a file comes first
     command.args(file).args(["--port", "0", "--unixsocket"]).arg(folder.path().join("redis.sock"));
