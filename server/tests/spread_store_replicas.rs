@@ -20,20 +20,12 @@ use offbeat_core::Reason;
 use offbeat_core::spread::lease::{SettleAction, SettleOutcome};
 use offbeat_core::spread::named::GroupState;
 use redis_server::Redis;
-use stores::{BYTES, NOW, at, group, names, one, spec};
+use stores::{BYTES, NOW, at, connect_by, group, names, one, spec};
 use tokio::time::Instant;
 
 const ALWAYS: [&str; 4] = ["--appendonly", "yes", "--appendfsync", "always"];
 /// How long a test waits for what comes in a second or two.
 const SOON: Duration = Duration::from_secs(30);
-
-async fn store(config: &SpreadStoreConfig) -> Arc<RedisStore> {
-    let url = config.url.clone().unwrap();
-    let store = RedisStore::connect(config, &url, BYTES).await.unwrap();
-    let listening = Arc::clone(&store);
-    tokio::spawn(async move { listening.keep_up().await });
-    store
-}
 
 /// A Redis on a port, and one that follows it.
 async fn pair(flags: &[&str]) -> (Redis, Redis) {
@@ -73,7 +65,7 @@ async fn groups_are_stored_where_redis_writes_each_change_to_disk() {
         (&[&ALWAYS[..], &["--rename-command", "CONFIG", ""]].concat(), GroupState::Received),
     ] {
         let redis = Redis::start(flags).await;
-        let store = store(&at(&redis)).await;
+        let store = connect_by(&at(&redis)).await;
         store.open("s".to_owned(), spec(5_000)).await.unwrap();
         let can_ask = !redis.command(&["WAITAOF", "0", "0", "1"]).await.contains("unknown command");
         let is_written = flags.contains(&"yes");
@@ -85,7 +77,7 @@ async fn groups_are_stored_where_redis_writes_each_change_to_disk() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_redis_says_it_has_stored_is_there_after_it_was_killed() {
     let mut redis = Redis::start(&["--appendonly", "yes", "--appendfsync", "everysec"]).await;
-    let store = store(&at(&redis)).await;
+    let store = connect_by(&at(&redis)).await;
     store.open("s".to_owned(), spec(1_000)).await.unwrap();
     let (mut stored, mut ids) = (Vec::new(), Vec::new());
     for round in 0..3 {
@@ -110,7 +102,7 @@ async fn what_redis_says_it_has_stored_is_there_after_it_was_killed() {
 async fn answers_are_withheld_until_replicas_have_what_they_say() {
     let (primary, replica) = pair(&[]).await;
     let config = SpreadStoreConfig { replicas: 1, ..at(&primary) };
-    let store = store(&config).await;
+    let store = connect_by(&config).await;
     store.open("s".to_owned(), spec(600_000)).await.unwrap();
     assert_eq!(submitted(&store, "a").await, GroupState::Received);
     let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
@@ -127,7 +119,10 @@ async fn answers_are_withheld_until_replicas_have_what_they_say() {
         assert_eq!(refused.reason, Reason::StoreUnavailable);
         assert!(refused.value.contains("1 replicas of Redis have not confirmed"), "{refused}");
     }
-    // Settlements are not withheld: what is settled again does no harm.
+    let extension = vec![(leased.jobs[0].id, SettleAction::ExtendLease)];
+    let refused = store.settle("s", extension).await.unwrap_err();
+    assert_eq!(refused.reason, Reason::StoreUnavailable);
+    // Other settlements are not withheld: a job that is done again does no harm.
     let ack = vec![(leased.jobs[0].id, SettleAction::Ack)];
     assert_eq!(store.settle("s", ack).await.unwrap().outcomes, [SettleOutcome::Acked]);
 
@@ -149,7 +144,7 @@ async fn answers_are_withheld_until_replicas_have_what_they_say() {
 async fn groups_are_stored_where_the_replicas_that_may_take_over_say_so() {
     let (primary, replica) = pair(&ALWAYS).await;
     let config = SpreadStoreConfig { replicas: 1, ..at(&primary) };
-    let store = store(&config).await;
+    let store = connect_by(&config).await;
     store.open("s".to_owned(), spec(5_000)).await.unwrap();
     // Redis 7.0 cannot be asked what replicas have written.
     let can_ask = !primary.command(&["WAITAOF", "0", "0", "1"]).await.contains("unknown command");
@@ -176,7 +171,7 @@ async fn sentinels_say_where_redis_is_also_after_a_failover() {
         sentinels.iter().map(|one| format!("127.0.0.1:{}", one.port())).collect();
     let url = format!("redis+sentinel://127.0.0.1:1,{}/main", ports.join(","));
     let config = SpreadStoreConfig { replicas: 1, ..SpreadStoreConfig::at(&url, "test:") };
-    let store = store(&config).await;
+    let store = connect_by(&config).await;
     let before = store.open("s".to_owned(), spec(2_000)).await.unwrap().0;
     submitted(&store, "a").await;
     let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
@@ -234,7 +229,7 @@ async fn redis_is_asked_over_tls_and_shown_a_certificate() {
         let (ca, certificate, key) = (path(ca), path(certificate), path(key));
         SpreadStoreConfig { ca, certificate, key, ..SpreadStoreConfig::at(&url, "test:") }
     };
-    let store = store(&with(Some(&ca), Some(&certificate), Some(&key))).await;
+    let store = connect_by(&with(Some(&ca), Some(&certificate), Some(&key))).await;
     store.open("s".to_owned(), spec(5_000)).await.unwrap();
     submitted(&store, "a").await;
     assert_eq!(store.pull("s", &one(), 9, SOON).await.unwrap().jobs.len(), 2);

@@ -18,8 +18,14 @@ pub(crate) fn at(redis: &Redis) -> SpreadStoreConfig {
     SpreadStoreConfig::at(&redis.url(), "test:")
 }
 
+#[allow(dead_code, reason = "not every test has a Redis without replicas")]
 pub(crate) async fn connect(redis: &Redis) -> Arc<RedisStore> {
-    let store = RedisStore::connect(&at(redis), &redis.url(), BYTES).await.unwrap();
+    connect_by(&at(redis)).await
+}
+
+pub(crate) async fn connect_by(config: &SpreadStoreConfig) -> Arc<RedisStore> {
+    let url = config.url.clone().unwrap();
+    let store = RedisStore::connect(config, &url, BYTES).await.unwrap();
     let listening = Arc::clone(&store);
     tokio::spawn(async move { listening.keep_up().await });
     store

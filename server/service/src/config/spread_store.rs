@@ -27,8 +27,8 @@ pub struct SpreadStoreArgs {
     )]
     pub spread_store_prefix: String,
 
-    /// Replicas of the store that may take over: pulls and groups are answered when so many have
-    /// them
+    /// Replicas of the store that may take over: pulls, groups and extended leases are answered when
+    /// so many have them
     #[arg(long, env = "OFFBEAT_SPREAD_STORE_REPLICAS", default_value_t = 0, value_name = "COUNT", allow_negative_numbers = true, value_parser = within(STORE_REPLICAS))]
     pub spread_store_replicas: i64,
 

@@ -188,10 +188,15 @@ impl SpreadStore for Arc<RedisStore> {
         name: &str,
         settlements: Vec<(LeaseId, SettleAction)>,
     ) -> Result<Settled, Rejection> {
+        let extends = settlements.iter().any(|(_, action)| *action == SettleAction::ExtendLease);
         let (shared, answered) = self.call(name, &Call::Settle(settlements)).await?;
-        let Answered { answer: Answer::Outcomes(outcomes), millis, .. } = answered else {
+        let Answered { answer: Answer::Outcomes(outcomes), millis, run, .. } = answered else {
             return Err(interrupted());
         };
+        if extends {
+            // A replica that has taken over does not wait for a lease that was extended elsewhere.
+            self.heard(name, self.engine.holding.until_replicated(&run).await)?;
+        }
         let lease = shared.with(Kept::lease_millis).ok_or_else(interrupted)?;
         Ok(Settled { outcomes, extended_end_time: moment(millis + lease - 1) })
     }
