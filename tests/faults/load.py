@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import random
 import subprocess
 import tempfile
@@ -15,14 +14,12 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
+from engines import free_port
 from ledger import Ledger
-from run import COMMANDS, PROGRAMS, SPREAD, free_port
+from world import COMMANDS, JOBS_PER_GROUP, PROGRAMS, SPREAD
 
-ROOT = Path(__file__).parents[2]
-BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 PRODUCERS = ["py", "rb", "php"]
 CONSUMERS = [(language, mode) for language in COMMANDS for mode in ("pull", "stream")]
-JOBS_PER_GROUP = 20
 #: The most seconds between two looks at a server that starts.
 PROBE = 0.2
 
