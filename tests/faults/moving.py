@@ -9,10 +9,11 @@ fail; as at a restart, a job is done again if its producer has not heard that it
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engines import ALWAYS, Redis, free_port, wait_until
@@ -60,15 +61,18 @@ class Moving:
         if status:
             self.load.failures.append(f"the server ended with {status}: {self.server.said()}")
 
-    def note_loss(self) -> None:
+    @contextlib.contextmanager
+    def disturbance(self) -> Iterator[None]:
+        begin = time.time() * 1_000
+        yield
         with self.load.lock:
-            self.load.ledger.kills.append(time.time() * 1_000)
+            self.load.ledger.disturbances.append((begin, time.time() * 1_000))
 
     def move(self, flags: list[str], between: Callable[[], None] = lambda: None) -> None:
-        self.stop()
-        self.note_loss()
-        between()
-        self.server = self.serve(flags)
+        with self.disturbance():
+            self.stop()
+            between()
+            self.server = self.serve(flags)
         time.sleep(PAUSE)
 
     def run(self) -> None:
@@ -87,9 +91,8 @@ class Moving:
         self.load.await_open()
         time.sleep(PAUSE)
         self.move(store(self.redis))
-        self.note_loss()
-        self.redis.command("FLUSHALL")
-        self.note_loss()
+        with self.disturbance():
+            self.redis.command("FLUSHALL")
         time.sleep(PAUSE)
         self.move(store(self.other), lambda: copy(self.redis, self.other))
         self.move([])
