@@ -1,6 +1,8 @@
 //! `StreamJobs` over the wire: what is granted is sent, and what makes no sense is refused.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "support/redis.rs"]
+mod redis_server;
 mod support;
 
 use std::time::Duration;
@@ -12,10 +14,12 @@ use offbeat::proto::{
     CloseMode, JobCredit, JobSettlements, LeasedJobs, NamedSpreadSpec, SettleAction, SettleOutcome,
     SettleResult, SpreadLimits, StreamJobsRequest, StreamJobsResponse, StreamJobsStart,
 };
+use redis_server::Redis;
 use support::named::{
     Client, NAME, all, close, describe, group, limited, names, open, pull, seconds, settle, spec,
     start, submit, why,
 };
+use support::{Server, channel, config_with};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tonic::{Code, Streaming};
@@ -85,6 +89,34 @@ async fn a_stream_sends_what_was_granted_and_settles() {
     assert_eq!(settled(&mut answers).await.len(), 3);
     close(&mut client, CloseMode::Drain, 0).await.unwrap();
     assert!(answers.message().await.unwrap().is_none(), "the end of the spread ends the stream");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_that_come_while_jobs_are_leased_give_none_back() {
+    let redis = Redis::start(&[]).await;
+    let server = Server::start(&config_with(&["--spread-store", &redis.url()]));
+    let mut client = Client::new(channel(&server).await);
+    open(&mut client, spec()).await.unwrap();
+    let (sender, mut answers) = stream_jobs(&mut client, "one", 4).await;
+    submit(&mut client, vec![group("a", 300)]).await.unwrap();
+    let (mut jobs, mut done) = (Vec::new(), 0);
+    while done < 300 {
+        match answers.message().await.unwrap().unwrap().message.unwrap() {
+            Answer::Leased(leased) => {
+                for job in &leased.jobs {
+                    // Messages follow each other, so that some come while jobs are leased.
+                    let one = LeasedJobs { jobs: vec![job.clone()], ..leased.clone() };
+                    say(&sender, Asked::Credit(of(1)));
+                    say(&sender, Asked::Settlements(all(&one, SettleAction::Ack)));
+                }
+                jobs.extend(leased.jobs);
+            }
+            Answer::SettleResults(settled) => done += settled.results.len(),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(jobs.len(), 300);
+    assert!(jobs.iter().all(|job| job.attempt == 1 && !job.redelivered));
 }
 
 #[tokio::test]

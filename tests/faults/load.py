@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import random
 import subprocess
 import tempfile
@@ -15,14 +14,12 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
+from engines import free_port
 from ledger import Ledger
-from run import COMMANDS, PROGRAMS, SPREAD, free_port
+from world import COMMANDS, JOBS_PER_GROUP, PROGRAMS, SPREAD
 
-ROOT = Path(__file__).parents[2]
-BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 PRODUCERS = ["py", "rb", "php"]
 CONSUMERS = [(language, mode) for language in COMMANDS for mode in ("pull", "stream")]
-JOBS_PER_GROUP = 20
 #: The most seconds between two looks at a server that starts.
 PROBE = 0.2
 
@@ -166,13 +163,10 @@ class Load:
     def report(self) -> list[str]:
         """Print the figures; return what is wrong."""
         ledger, wrong = self.ledger, list(self.failures)
-        for name in ("lost", "overlapping", "settled_twice"):
+        for name in ("lost", "overlapping", "settled_twice", "surplus"):
             found = getattr(ledger, name)()
             wrong += [f"{name}: {one}" for one in found[:5]]
             wrong += [f"{name}: {len(found)} in all"] * (len(found) > 5)
-        duplicates, outstanding = ledger.duplicates(), ledger.outstanding()
-        if duplicates > outstanding:
-            wrong.append(f"{duplicates} duplicates, and only {outstanding} jobs were outstanding")
         if ledger.dead_letters:
             wrong.append(f"{ledger.dead_letters} dead letters")
         if not self.seconds:
@@ -181,6 +175,6 @@ class Load:
         print(
             f"{jobs} jobs, {jobs / self.seconds:.0f} a second for {self.seconds:.0f} s: {leases} "
             f"leases, {self.redelivered} after the first, {self.outcomes['STALE']} settled too "
-            f"late, {duplicates} settled again of {outstanding} outstanding"
+            f"late, {ledger.duplicates()} settled again of {ledger.outstanding()} outstanding"
         )
         return wrong

@@ -9,46 +9,49 @@ fail; as at a restart, a job is done again if its producer has not heard that it
 
 from __future__ import annotations
 
-import subprocess
+import contextlib
 import sys
+import tempfile
 import time
-from typing import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from load import BINARY, Load, Server, Service
-from run import Redis, free_port
+from engines import ALWAYS, Redis, free_port, wait_until
+from load import Load, Server, Service
+from world import BINARY
 
 #: Seconds between two moves: a lease is one, and so is the wait for leases of before.
 PAUSE = 2.5
 
 
-def cli(redis: Redis, *words: str) -> str:
-    command = ["redis-cli", "-s", redis.socket, *words]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
 def copy(redis: Redis, other: Redis) -> None:
     """Copy all data, while no server runs."""
-    port = str(free_port())
-    cli(redis, "config", "set", "port", port, "repl-diskless-sync-delay", "0")
-    cli(other, "replicaof", "127.0.0.1", port)
-    end = time.monotonic() + 20
-    while "master_link_status:up" not in cli(other, "info", "replication"):
-        if time.monotonic() > end:
-            raise AssertionError("the other Redis has no copy")
-        time.sleep(0.05)
-    cli(other, "replicaof", "no", "one")
+    other.command("REPLICAOF", "127.0.0.1", str(redis.port))
+    has_copy = lambda: "master_link_status:up" in other.command("INFO", "replication")  # noqa: E731
+    wait_until("the other Redis has a copy", has_copy)
+    other.command("REPLICAOF", "NO", "ONE")
+
+
+def store(redis: Redis) -> list[str]:
+    return ["--spread-store", f"redis+unix://{redis.socket}"]
 
 
 class Moving:
     """A server whose store changes, under load."""
 
     def __init__(self) -> None:
-        self.redis, self.other = Redis(), Redis()
+        self.folder = tempfile.TemporaryDirectory(prefix="offbeat-")
+        at_once = (*ALWAYS, "--repl-diskless-sync-delay", "0")
+        first, second = Path(self.folder.name, "first"), Path(self.folder.name, "second")
+        self.redis = Redis(first, at_once, port=free_port())
+        self.other = Redis(second, at_once, port=free_port())
+        self.redis.start()
+        self.other.start()
         self.load = Load(Service())
         self.server = self.serve([])
 
-    def serve(self, store: list[str]) -> Server:
-        server = Server(BINARY, *store)
+    def serve(self, flags: list[str]) -> Server:
+        server = Server(BINARY, *flags)
         self.load.service.ready = [server.address]
         return server
 
@@ -58,15 +61,18 @@ class Moving:
         if status:
             self.load.failures.append(f"the server ended with {status}: {self.server.said()}")
 
-    def note_loss(self) -> None:
+    @contextlib.contextmanager
+    def disturbance(self) -> Iterator[None]:
+        begin = time.time() * 1_000
+        yield
         with self.load.lock:
-            self.load.ledger.kills.append(time.time() * 1_000)
+            self.load.ledger.disturbances.append((begin, time.time() * 1_000))
 
-    def move(self, store: list[str], between: Callable[[], None] = lambda: None) -> None:
-        self.stop()
-        self.note_loss()
-        between()
-        self.server = self.serve(store)
+    def move(self, flags: list[str], between: Callable[[], None] = lambda: None) -> None:
+        with self.disturbance():
+            self.stop()
+            between()
+            self.server = self.serve(flags)
         time.sleep(PAUSE)
 
     def run(self) -> None:
@@ -84,12 +90,11 @@ class Moving:
         self.load.begin(4 * PAUSE, groups_per_second=4)
         self.load.await_open()
         time.sleep(PAUSE)
-        self.move(self.redis.flags())
-        self.note_loss()
-        cli(self.redis, "flushall")
-        self.note_loss()
+        self.move(store(self.redis))
+        with self.disturbance():
+            self.redis.command("FLUSHALL")
         time.sleep(PAUSE)
-        self.move(self.other.flags(), lambda: copy(self.redis, self.other))
+        self.move(store(self.other), lambda: copy(self.redis, self.other))
         self.move([])
         self.load.await_settled()
         self.load.close()

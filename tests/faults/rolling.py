@@ -18,14 +18,16 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
 from collections import Counter
 from pathlib import Path
 
-from load import BINARY, PROBE, ROOT, SPREAD, Load, Server, Service
-from run import Redis
+from engines import ALWAYS, Redis
+from load import PROBE, Load, Server, Service
+from world import BINARY, ROOT, SPREAD
 
 MANIFESTS = ROOT / "deploy" / "kubernetes"
 #: Seconds from SIGTERM on in which new connections still come: each node has to hear of it.
@@ -49,8 +51,11 @@ class Rolling:
     def __init__(self, rollouts: int, groups_per_second: float, old: Path | None) -> None:
         self.rollouts, self.old = rollouts, old
         self.groups_per_second = groups_per_second
-        self.redis = Redis()
-        self.flags = [*self.redis.flags(), "--drain-delay", str(DRAIN_DELAY)]
+        self.folder = tempfile.TemporaryDirectory(prefix="offbeat-")
+        self.redis = Redis(Path(self.folder.name), ALWAYS)
+        self.redis.start()
+        self.flags = ["--spread-store", f"redis+unix://{self.redis.socket}"]
+        self.flags += ["--drain-delay", str(DRAIN_DELAY)]
         self.load = Load(Service())
         self.servers: list[Server] = []
         self.enders: list[threading.Thread] = []

@@ -76,7 +76,7 @@ fn say_submitted(totals: &Totals, waits: bool) {
     let next = if waits {
         "waiting until they are settled"
     } else {
-        "they are in the memory of the server alone (--wait submits them again if it restarts)"
+        "they are as safe as the server keeps them (--wait submits them again if it loses them)"
     };
     say(&format!("{} received: {next}", jobs_of_groups(totals)));
     if totals.earlier_count > 0 {

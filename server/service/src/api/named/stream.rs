@@ -113,8 +113,15 @@ impl Consumer {
         let uptime = Some(responses::since(self.zero, Instant::now()));
         let message = Some(Answer::Started(proto::StreamJobsStarted { uptime }));
         let _ = answers.send(Ok(proto::StreamJobsResponse { message })).await;
+        let (store, spread) = (Arc::clone(&self.store), self.spread.clone());
+        let name = Arc::clone(&self.name);
+        // It goes on while messages come: in a store elsewhere, one that is dropped on its way gives
+        // back what it leases.
+        let mut leasing = None;
         loop {
-            let (store, spread) = (&*self.store, &*self.spread);
+            if leasing.is_none() && self.credit > 0 {
+                leasing = Some(Box::pin(lease(&*store, &spread, &name, self.credit, answers)));
+            }
             let (room, message) = tokio::select! {
                 biased; // settlements first: they make room
                 request = self.requests.message(), if self.settled.len() < UNREAD_RESULTS => {
@@ -129,9 +136,8 @@ impl Consumer {
                     let results = std::mem::take(&mut self.settled);
                     (room, Answer::SettleResults(proto::SettleResults { results }))
                 }
-                leased = lease(store, spread, &self.name, self.credit, answers),
-                    if self.credit > 0 =>
-                {
+                leased = under_way(&mut leasing) => {
+                    leasing = None;
                     let (room, leased) = leased.map_err(status::refused)?;
                     if leased.empty_reason == Some(EmptyReason::Ended) {
                         return self.finish(answers).await;
@@ -187,6 +193,14 @@ impl Consumer {
 }
 
 type Reserved<'a> = Result<mpsc::Permit<'a, Item>, mpsc::error::SendError<()>>;
+
+/// What a future gives, if there is one.
+async fn under_way<F: Future + Unpin>(future: &mut Option<F>) -> F::Output {
+    match future {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}
 
 /// Jobs, once there is room to send them. Dropped before it is ready, it has leased nothing.
 async fn lease<'a>(
