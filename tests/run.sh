@@ -149,15 +149,35 @@ lint() {
     echo "lint passed"
 }
 
+# Runs a command in a folder, under a name, beside what follows, until `ended` tells its last lines.
+declare -A beside_jobs
+beside() {
+    local name=$1 folder=$2
+    shift 2
+    (cd "$folder" && exec "$@" </dev/null) >"target/$name.log" 2>&1 &
+    beside_jobs[$name]=$!
+}
+
+ended() {
+    wait "${beside_jobs[$1]}" || {
+        cat "target/$1.log" >&2
+        exit 1
+    }
+    tail -3 "target/$1.log"
+}
+
 rust() {
     say "Rust tests"
     cargo test --quiet --locked --workspace
+    say "spreads in Debian 13's Redis 8 and Valkey 8"
+    # Side by side: they mostly wait, for leases to end.
     local engine
     for engine in redis-server valkey-server; do
-        say "spreads in Debian 13's $engine"
-        OFFBEAT_HISTORIES=100 OFFBEAT_REDIS_SERVER="$PWD/$redis13/$engine" cargo test --quiet --locked \
-            --package offbeat --test spread_stores --test spread_store_faults --test spread_store_replicas
+        beside "$engine" . env OFFBEAT_HISTORIES=100 OFFBEAT_REDIS_SERVER="$PWD/$redis13/$engine" cargo test --quiet \
+            --locked --package offbeat --test spread_stores --test spread_store_faults --test spread_store_replicas
     done
+    ended redis-server
+    ended valkey-server
 
     say "fresh answers of the interpreters of this machine"
     # Another salt than that of the committed vectors: the day, so that a failure can be repeated.
@@ -192,23 +212,6 @@ rust() {
     python3 $generate/zone_windows.py | cmp - tests/vectors/zone_windows.json
     wait "$slowest"
     cmp "$by_calendar" $decisions/duties_by_calendar.json
-}
-
-# Runs a command in a folder, under a name, beside what follows, until `ended` tells its last lines.
-declare -A beside_jobs
-beside() {
-    local name=$1 folder=$2
-    shift 2
-    (cd "$folder" && exec "$@" </dev/null) >"target/$name.log" 2>&1 &
-    beside_jobs[$name]=$!
-}
-
-ended() {
-    wait "${beside_jobs[$1]}" || {
-        cat "target/$1.log" >&2
-        exit 1
-    }
-    tail -3 "target/$1.log"
 }
 
 # The sidecar and the simulator as users build them: mostly on one core, so that something may run on
@@ -294,6 +297,10 @@ clients() {
     # Side by side: they mostly wait, for Redis and for leases to end.
     python3 tests/faults/run.py --kills 6 --worlds 1 --fault kill everysec none pause cut flush memory clock store-clock
     python3 tests/faults/run.py --kills 4 --worlds 1 --fault sentinel sentinel-each sentinel-any time
+    say "a rolling update under load, and spreads that move to another store"
+    beside moving . python3 tests/faults/moving.py
+    python3 tests/faults/rolling.py --rollouts 1
+    ended moving
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
     say "README and examples; beside them idle streams and connections, and a minute of mixed load"
@@ -341,6 +348,7 @@ production() {
     say "spreads in Redis, and kills of it and its servers"
     OFFBEAT_HISTORIES=100000 cargo test --release --quiet --locked --package offbeat --test spread_stores
     python3 tests/faults/run.py --kills 400 --fault kill
+    python3 tests/faults/rolling.py --rollouts 20
     local fault
     for fault in everysec none pause cut flush memory clock store-clock sentinel sentinel-each sentinel-any time; do
         python3 tests/faults/run.py --kills 300 --fault "$fault"
