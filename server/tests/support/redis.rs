@@ -1,6 +1,6 @@
 //! A Redis of a test's own, on a Unix socket in a folder that is removed afterwards.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -22,6 +22,12 @@ impl Redis {
         let redis = Self { folder, flags, process };
         redis.answers().await;
         redis
+    }
+
+    /// Where it writes.
+    #[allow(dead_code, reason = "not every test looks there")]
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     fn socket(&self) -> PathBuf {

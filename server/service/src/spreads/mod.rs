@@ -20,7 +20,7 @@ use offbeat_core::{Moment, Rejection};
 use serde::{Deserialize, Serialize};
 
 pub use memory::MemoryStore;
-pub use redis::RedisStore;
+pub use redis::{Finding, Level, RedisStore};
 use tokio::time::Instant;
 
 /// A spread, as a store describes it.

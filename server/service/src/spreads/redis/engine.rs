@@ -130,7 +130,7 @@ impl Engine {
         })
     }
 
-    fn connection(&self) -> ConnectionManager {
+    pub(super) fn connection(&self) -> ConnectionManager {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -145,7 +145,7 @@ impl Engine {
         said
     }
 
-    fn key(&self, name: &str, part: &str) -> String {
+    pub(super) fn key(&self, name: &str, part: &str) -> String {
         format!("{}spread:{name}:{part}", self.prefix)
     }
 

@@ -14,6 +14,7 @@
 mod calls;
 mod checks;
 mod engine;
+mod findings;
 mod pulls;
 mod replica;
 mod seam;
@@ -33,6 +34,7 @@ use tokio::time::Instant;
 
 use self::calls::Call;
 use self::engine::{Engine, Failure};
+pub use self::findings::{Finding, Level};
 use self::replica::Answered;
 use self::shared::Shared;
 use super::views::unknown;
@@ -67,12 +69,21 @@ impl RedisStore {
         max_byte_count: u64,
     ) -> Result<Arc<Self>, String> {
         let engine = Engine::connect(url, prefix).await.map_err(|error| error.to_string())?;
-        checks::check(&engine).await?;
+        checks::examine(&engine, 0).await?.accept()?;
         // Two processes with one number would take each other's answers.
         let process = RandomState::new().hash_one(std::process::id());
         let (spreads, stopped) = (Mutex::default(), watch::Sender::new(false));
         let calls = Arc::default();
         Ok(Arc::new(Self { engine, process, calls, max_byte_count, spreads, stopped }))
+    }
+
+    /// Looks at a Redis, as [`connect`](Self::connect) does, and changes nothing.
+    ///
+    /// # Errors
+    /// When Redis cannot be reached.
+    pub async fn examine(url: &str, prefix: &str) -> Result<Vec<Finding>, String> {
+        let engine = Engine::connect(url, prefix).await.map_err(|error| error.to_string())?;
+        Ok(checks::examine(&engine, 0).await?.all)
     }
 
     fn shared(&self, name: &str) -> Arc<Shared> {
