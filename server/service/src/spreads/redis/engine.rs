@@ -10,6 +10,10 @@ use redis::{
 };
 
 use super::calls::LAYOUT;
+use super::observed::{
+    CALL, CLAIM, COMPACT, DISCARD, LIST, LISTEN, OPEN, Observed as _, Observer, READ,
+    READ_SNAPSHOT, SNAPSHOT_LENGTH, UNCLAIM, WRITE_SNAPSHOT,
+};
 use super::replica::Life;
 
 /// How long Redis may take to answer, and to be connected to.
@@ -73,6 +77,7 @@ pub(super) struct Engine {
     scripts: Arc<Scripts>,
     /// Snapshots that were begun: no two have the same key.
     snapshots: Arc<AtomicU64>,
+    observer: Arc<Observer>,
 }
 
 #[derive(Debug)]
@@ -122,12 +127,17 @@ impl Engine {
             discard: small(include_str!("scripts/discard.lua")),
         };
         Ok(Self {
+            observer: Observer::new(&client).into(),
             client,
             connection: Arc::new(Mutex::new(connection)),
             prefix: prefix.to_owned(),
             scripts: scripts.into(),
             snapshots: Arc::default(),
         })
+    }
+
+    pub(super) fn observer(&self) -> &Observer {
+        &self.observer
     }
 
     pub(super) fn connection(&self) -> ConnectionManager {
@@ -190,6 +200,7 @@ impl Engine {
             .arg(life)
             .arg(next)
             .invoke_async(&mut self.connection())
+            .observed(self, OPEN)
             .await;
         Ok(match self.heard::<i64>(opened)? {
             -1 => None,
@@ -218,6 +229,7 @@ impl Engine {
             .arg(PAGE_BYTES)
             .arg(entry)
             .invoke_async(&mut self.connection())
+            .observed(self, if entry.is_empty() { READ } else { CALL })
             .await;
         let mut told = self.heard::<Vec<Value>>(told)?.into_iter();
         match told.next() {
@@ -246,10 +258,12 @@ impl Engine {
     /// The bytes of a snapshot; `None` if it has been replaced.
     pub(super) async fn snapshot(&self, key: &str) -> Result<Option<Vec<u8>>, RedisError> {
         let mut connection = self.connection();
-        let chunks: isize = connection.llen(key).await?;
+        let chunks: isize = connection.llen(key).observed(self, SNAPSHOT_LENGTH).await?;
         let mut bytes = Vec::new();
         for place in 0..chunks {
-            let Some(chunk): Option<Vec<u8>> = connection.lindex(key, place).await? else {
+            let Some(chunk): Option<Vec<u8>> =
+                connection.lindex(key, place).observed(self, READ_SNAPSHOT).await?
+            else {
                 return Ok(None);
             };
             bytes.extend(chunk);
@@ -262,8 +276,11 @@ impl Engine {
         let options = SetOptions::default()
             .conditional_set(ExistenceCheck::NX)
             .with_expiration(SetExpiry::EX(SNAPSHOT_CLAIM));
-        let claimed: Option<String> =
-            self.connection().set_options(self.key(name, "claim"), 1, options).await?;
+        let claimed: Option<String> = self
+            .connection()
+            .set_options(self.key(name, "claim"), 1, options)
+            .observed(self, CLAIM)
+            .await?;
         Ok(claimed.is_some())
     }
 
@@ -285,7 +302,7 @@ impl Engine {
         for chunk in snapshot.chunks(CHUNK_BYTES) {
             let mut step = redis::pipe();
             step.atomic().rpush(&key, chunk).ignore().expire(&key, UNFINISHED).ignore();
-            let _: () = step.query_async(&mut connection).await?;
+            let _: () = step.query_async(&mut connection).observed(self, WRITE_SNAPSHOT).await?;
             chunks += 1;
         }
         let taken: i64 = self
@@ -301,8 +318,9 @@ impl Engine {
             .arg(bytes)
             .arg(SNAPSHOT_GRACE)
             .invoke_async(&mut connection)
+            .observed(self, COMPACT)
             .await?;
-        let _: i64 = connection.del(self.key(name, "claim")).await?;
+        let _: i64 = connection.del(self.key(name, "claim")).observed(self, UNCLAIM).await?;
         Ok(taken == 1)
     }
 
@@ -317,6 +335,7 @@ impl Engine {
             .arg(self.channel())
             .arg(name)
             .invoke_async(&mut self.connection())
+            .observed(self, DISCARD)
             .await;
         Ok(self.heard::<i64>(discarded)? == 1)
     }
@@ -325,14 +344,18 @@ impl Engine {
     pub(super) async fn list(&self, after: &str, count: usize) -> Result<Vec<String>, RedisError> {
         let after = if after.is_empty() { "-".to_owned() } else { format!("({after}") };
         let count = isize::try_from(count).unwrap_or(isize::MAX);
-        let named = self.connection().zrangebylex_limit(self.names(), after, "+", 0, count).await;
+        let named = self
+            .connection()
+            .zrangebylex_limit(self.names(), after, "+", 0, count)
+            .observed(self, LIST)
+            .await;
         self.heard(named)
     }
 
     /// The names of spreads that change, as they do.
     pub(super) async fn changes(&self) -> Result<PubSub, RedisError> {
-        let mut changes = self.client.get_async_pubsub().await?;
-        changes.subscribe(self.channel()).await?;
+        let mut changes = self.client.get_async_pubsub().observed(self, LISTEN).await?;
+        changes.subscribe(self.channel()).observed(self, LISTEN).await?;
         Ok(changes)
     }
 }

@@ -15,6 +15,7 @@ mod calls;
 mod checks;
 mod engine;
 mod findings;
+mod observed;
 mod pulls;
 mod replica;
 mod seam;

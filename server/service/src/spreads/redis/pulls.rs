@@ -7,6 +7,7 @@ use offbeat_core::spread::lease::SettleAction;
 use offbeat_core::spread::named::{EmptyReason, LeasedJob};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use super::calls::{Answer, Call};
 use super::replica::{Answered, Kept};
@@ -25,10 +26,11 @@ impl RedisStore {
         let (sender, receiver) = oneshot::channel();
         let (store, name) = (Arc::clone(self), name.to_owned());
         let consumer = Arc::clone(consumer);
-        tokio::spawn(async move {
+        let leasing = async move {
             let pulled = store.lease(&name, consumer, count).await;
             let _ = sender.send(Unheard { store, name, pulled: Some(pulled) });
-        });
+        };
+        tokio::spawn(leasing.in_current_span());
         let heard = receiver.await.ok().and_then(|mut unheard| unheard.pulled.take());
         heard.unwrap_or_else(|| Err(interrupted()))
     }
