@@ -112,18 +112,18 @@ async fn named_spreads_are_seen() {
     grpc(&mut channel, "PullJobs", &pull).await.unwrap();
     tokio::time::sleep(Duration::from_millis(50)).await;
     for (series, value) in [
-        ("offbeat_spreads", 2.0),
-        ("offbeat_spread_groups{spread=\"s\"}", 1.0),
-        ("offbeat_spread_consumers{spread=\"s\"}", 1.0),
-        ("offbeat_spread_jobs{spread=\"s\",state=\"ready\"}", 2.0),
-        ("offbeat_spread_jobs{spread=\"s\",state=\"leased\"}", 1.0),
-        ("offbeat_spread_jobs{spread=\"s\",state=\"dead\"}", 0.0),
-        ("offbeat_spread_jobs{spread=\"idle\",state=\"leased\"}", 0.0),
-        ("offbeat_spread_groups{spread=\"other\"}", 0.0),
+        ("offbeat_spreads{store=\"memory\"}", 2.0),
+        ("offbeat_spread_groups{store=\"memory\",spread=\"s\"}", 1.0),
+        ("offbeat_spread_consumers{store=\"memory\",spread=\"s\"}", 1.0),
+        ("offbeat_spread_jobs{store=\"memory\",spread=\"s\",state=\"ready\"}", 2.0),
+        ("offbeat_spread_jobs{store=\"memory\",spread=\"s\",state=\"leased\"}", 1.0),
+        ("offbeat_spread_jobs{store=\"memory\",spread=\"s\",state=\"dead\"}", 0.0),
+        ("offbeat_spread_jobs{store=\"memory\",spread=\"idle\",state=\"leased\"}", 0.0),
+        ("offbeat_spread_groups{store=\"memory\",spread=\"other\"}", 0.0),
     ] {
         assert_eq!(metric(&server, series).await, Some(value), "{series}");
     }
-    let age = "offbeat_spread_oldest_group_age_seconds{spread=\"s\"}";
+    let age = "offbeat_spread_oldest_group_age_seconds{store=\"memory\",spread=\"s\"}";
     let age = metric(&server, age).await.unwrap();
     assert!((0.04..10.0).contains(&age), "{age}");
 }

@@ -1,6 +1,8 @@
 //! Spans at a collector: the server as a process, and a collector that keeps what it is sent.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
+#[path = "support/redis.rs"]
+mod redis_server;
 mod support;
 
 use std::io::{BufRead as _, BufReader, Lines};
@@ -15,6 +17,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use redis_server::Redis;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -47,25 +50,30 @@ impl Process {
             .spawn()
             .unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
-        let first: Value = serde_json::from_str(&log.next().unwrap().unwrap()).unwrap();
-        let address = first["address"].as_str().unwrap().to_owned();
+        let mut lines =
+            log.by_ref().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+        let listening = lines.find(|line| line["message"] == "listening").unwrap();
+        let address = listening["address"].as_str().unwrap().to_owned();
         Self { child, log: Some(log), address }
     }
 
     /// Asks, in a trace.
     async fn ask(&self) {
+        let question = br#"{"schedule": {"spec": {"period": "28800s"}}, "id": {"text": "an-id-that-nobody-logs"}}"#;
+        self.call("SlotService/AssignSlot", question).await;
+    }
+
+    async fn call(&self, method: &str, question: &'static [u8]) {
         let socket = tokio::net::TcpStream::connect(&self.address).await.unwrap();
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(socket)).await.unwrap();
         tokio::spawn(connection);
-        let request = http::Request::post("/offbeat.v1.SlotService/AssignSlot")
+        let request = http::Request::post(format!("/offbeat.v1.{method}"))
             .header("host", "localhost")
             .header("content-type", "application/json")
             .header("authorization", "Bearer a-secret-that-nobody-logs")
             .header("traceparent", format!("00-{TRACE}-{PARENT}-01"))
-            .body(Full::new(Bytes::from_static(
-                br#"{"schedule": {"spec": {"period": "28800s"}}, "id": {"text": "an-id-that-nobody-logs"}}"#,
-            )));
+            .body(Full::new(Bytes::from_static(question)));
         let response = sender.send_request(request.unwrap()).await.unwrap();
         assert_eq!(response.status(), 200);
         response.into_body().collect().await.unwrap();
@@ -195,6 +203,43 @@ async fn requests_are_exported_in_the_trace_of_their_caller_and_logged_with_it()
     assert!(!collector.has(b"nobody-logs"));
     assert_eq!(collector.header("content-type"), "application/x-protobuf");
     assert!(collector.header("host").starts_with("127.0.0.1:"));
+}
+
+#[tokio::test]
+async fn calls_about_named_spreads_name_their_store_and_show_its_steps() {
+    let open = br#"{"spreadName": "s", "spec": {"order": {"feederCount": 2}}}"#;
+    let pull = br#"{"spreadName": "s", "consumerId": "one", "maxPulledJobCount": 1}"#;
+    let asked = async |flags: &[&str]| {
+        let collector = Collector::default();
+        let endpoint = format!("http://127.0.0.1:{}", collector.start(None).await);
+        let server = Process::start(&[&["--otlp-endpoint", &endpoint], flags].concat(), &[]);
+        server.ask().await;
+        server.call("NamedSpreadService/OpenSpread", open).await;
+        server.call("NamedSpreadService/PullJobs", pull).await;
+        let log = server.end().await;
+        assert!(collector.has(b"NamedSpreadService/OpenSpread"), "{log}");
+        collector
+    };
+    let collector = asked(&[]).await;
+    for part in ["offbeat.spread_store", "memory"] {
+        assert!(collector.has(part.as_bytes()), "{part}");
+    }
+    assert!(!collector.has(b"db.system.name"));
+
+    let redis = Redis::start(&[]).await;
+    let url = redis.url();
+    let collector = asked(&["--spread-store", &url]).await;
+    let socket = url.trim_start_matches("redis+unix://");
+    for part in
+        ["offbeat.spread_store", "db.system.name", "redis", "db.operation.name", "EVALSHA open"]
+    {
+        assert!(collector.has(part.as_bytes()), "{part}");
+    }
+    for part in ["EVALSHA read", "server.address", socket, "db.namespace"] {
+        assert!(collector.has(part.as_bytes()), "{part}");
+    }
+    // Of the background, there is no request to show it in.
+    assert!(!collector.has(b"SUBSCRIBE listen"));
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from calls import ASKED, LATE, OPENED, TOKEN, called
 from exposition import Exposed
+from runner.redis_server import RedisServer
 from support.server import ROOT, Server, within
 
 
@@ -29,7 +30,10 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> str:
     token_file = tmp_path_factory.mktemp("scraped") / "token"
     token_file.write_text(f"{TOKEN}\n")
     schedules = ROOT / "deploy" / "schedules" / "schedules.toml"
-    with Server("--token-file", str(token_file), "--schedules", str(schedules)) as server:
+    redis = RedisServer(tmp_path_factory.mktemp("redis") / "data")
+    store = f"redis://127.0.0.1:{redis.port}"
+    flags = ["--token-file", str(token_file), "--schedules", str(schedules)]
+    with Server(*flags, "--spread-store", store) as server:
         answer = called(server, "offbeat.v1.SlotService/AssignSlot", ASKED)
         assert answer["pieces"][0]["slotIndex"] >= 0
         answer = called(server, "offbeat.v1beta1.LatenessService/RecordLateness", LATE)
@@ -38,7 +42,9 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> str:
         for content in (f"{TOKEN}-of-tomorrow\n", "not a token\n"):
             token_file.write_text(content)
             reload(server)
-        return server.look("/metrics")
+        text = server.look("/metrics")
+    redis.kill()
+    return text
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ mod chart;
 mod compare;
 mod connect;
 mod describe;
+mod doctor;
 mod due;
 mod failure;
 mod health;
@@ -84,6 +85,12 @@ enum Command {
     ///
     /// The admin port is asked, or with --address the port of the services.
     Health(health::HealthArgs),
+    /// Say what the store of named spreads promises: exit status 0 if a server would start with it
+    ///
+    /// Takes the flags and variables of `serve` about the store, asks it about itself, and changes
+    /// nothing. Prints a line for each finding: `ok`, `warning` where something is not promised, or
+    /// `error` where a server does not start.
+    Doctor(doctor::DoctorArgs),
     /// Print the table of limits
     Limits,
     /// Print shell completions, to be sourced
@@ -191,6 +198,7 @@ fn run(command: Command, matches: &ArgMatches) -> Result<ExitCode, Failure> {
         Command::Serve(command) => serve::run(&command, matches),
         Command::Spread(args) => spread::run(&args),
         Command::Health(args) => health::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Slots(command) => match *command {
             SlotsCommand::Assign(args) => assign::run(&args),
             SlotsCommand::Describe(args) => describe::run(&args),

@@ -142,7 +142,7 @@ impl Server {
     pub async fn run(self, mut signal: impl AsyncFnMut()) -> Result<(), String> {
         let addresses = self.addresses().map_err(|error| error.to_string())?;
         let Self { listeners, admin, reloadable, store, config, spans } = self;
-        let metrics = Arc::new(Metrics::new(&config));
+        let metrics = Arc::new(Metrics::new(&config, &*store));
         reloadable.report_start(&metrics);
         let schedules = reloadable.schedules();
         let (health, router) =
@@ -159,6 +159,7 @@ impl Server {
                 admission: admission.clone(),
                 metrics: Arc::clone(&metrics),
                 spans,
+                spread_store: store.kind(),
                 limits: MessageLimits::new(&config.limits),
                 unary_time: config.limits.unary_time,
                 ends: Ends { draining: draining.clone(), terminating },

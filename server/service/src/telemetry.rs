@@ -218,8 +218,12 @@ fn causes(error: &(dyn Error + 'static)) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// The span of a request, in the trace of its caller.
-pub(crate) fn span(method: &Method, headers: &HeaderMap) -> Span {
+/// The service whose calls a store of named spreads answers.
+const NAMED_SPREADS: &str = "NamedSpreadService";
+
+/// The span of a request, in the trace of its caller; of a call about a named spread, with the
+/// store that keeps it.
+pub(crate) fn span(method: &Method, headers: &HeaderMap, store: &'static str) -> Span {
     let name = method.name.as_str();
     let (service, method) = name.split_once('/').unwrap_or(("", name));
     let span = tracing::info_span!(
@@ -231,9 +235,43 @@ pub(crate) fn span(method: &Method, headers: &HeaderMap) -> Span {
         rpc.service = service,
         rpc.method = method,
         rpc.grpc.status_code = tracing::field::Empty,
+        offbeat.spread_store = (service == NAMED_SPREADS).then_some(store),
     );
     let _ = span.set_parent(caller(headers)); // a span that is not exported has no parent either
     span
+}
+
+/// A database that is asked.
+#[derive(Debug)]
+pub(crate) struct Database {
+    pub(crate) system: &'static str,
+    /// A host, or the path of a socket.
+    pub(crate) address: String,
+    pub(crate) port: Option<u16>,
+    pub(crate) namespace: String,
+}
+
+/// The span of a command, by the conventions of OpenTelemetry for clients of databases, within the
+/// span of a request: none, if there is no such span. `step` is what the command is for.
+pub(crate) fn database_span(database: &Database, command: &'static str, step: &str) -> Span {
+    if Span::current().is_none() {
+        return Span::none();
+    }
+    let Database { system, address, port, namespace } = database;
+    tracing::info_span!(
+        target: SPANS,
+        "step",
+        otel.name = format!("{command} {step}"),
+        otel.kind = "client",
+        otel.status_code = tracing::field::Empty,
+        db.system.name = system,
+        db.namespace = namespace,
+        db.operation.name = command,
+        db.response.status_code = tracing::field::Empty,
+        server.address = address,
+        server.port = port,
+        error.type = tracing::field::Empty,
+    )
 }
 
 /// The trace of a caller (W3C Trace Context); one that is malformed is as none.

@@ -1,7 +1,7 @@
 //! A Redis of a test's own, on a Unix socket in a folder that is removed afterwards. The variable
 //! `OFFBEAT_REDIS_SERVER` names its program, which may be another engine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -63,6 +63,12 @@ impl Redis {
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// Where it writes.
+    #[allow(dead_code, reason = "not every test looks there")]
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     fn socket(&self) -> PathBuf {

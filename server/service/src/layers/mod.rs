@@ -58,6 +58,8 @@ pub struct Stack {
     pub metrics: Arc<Metrics>,
     /// Whether each request has a span.
     pub spans: bool,
+    /// Where named spreads are kept, as spans name it.
+    pub spread_store: &'static str,
     /// The sizes of messages.
     pub limits: MessageLimits,
     /// Time for a unary call.

@@ -72,7 +72,7 @@ pub(super) async fn observe(
     let call = Call::of(&request);
     let record = Record::begin(call.method, call.started, request.headers());
     let span = match stack.spans {
-        true => telemetry::span(call.method, request.headers()),
+        true => telemetry::span(call.method, request.headers(), stack.spread_store),
         false => tracing::Span::none(),
     };
     let recorded =

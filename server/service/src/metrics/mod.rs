@@ -12,6 +12,7 @@ mod reloads;
 mod series;
 mod snapshot;
 mod spreads;
+mod store;
 
 use std::fmt;
 use std::time::Duration;
@@ -29,11 +30,13 @@ use tonic::Code;
 use crate::clock;
 use crate::config::Config;
 use crate::layers::method::Method;
+use crate::spreads::SpreadStore;
 use lateness::Lateness;
 pub use record::Record;
 use reloads::Reloads;
 pub use reloads::{CERTIFICATES, RELOADED, SCHEDULES, TOKENS};
 pub use snapshot::Snapshot;
+pub use store::{StepFailure, StoreMetrics};
 
 /// The content type of [`Metrics::render`].
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -141,11 +144,14 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Metrics that name the limits of a server, too.
+    /// Metrics that name the limits of a server, too, and show what its store measures.
     #[must_use]
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, store: &dyn SpreadStore) -> Self {
         let mut metrics = Self::default();
         limits::register(&mut metrics.registry, config);
+        if let Some(measured) = store.metrics() {
+            measured.register(&mut metrics.registry);
+        }
         metrics
     }
 

@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub message_bytes: usize,
     /// The schedules that callers may name.
     pub schedules: Arc<Catalog>,
+    /// Where named spreads are kept.
+    pub store: &'static str,
     /// What each named spread holds.
     pub spreads: Vec<SpreadFigures>,
 }
@@ -35,7 +37,7 @@ impl Snapshot {
         let mut registry = Registry::with_prefix(PREFIX);
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "The version of the server", build);
-        let Self { ready, connections, requests, message_bytes, schedules, spreads } = self;
+        let Self { ready, connections, requests, message_bytes, schedules, store, spreads } = self;
         let mut gauge = |name: &str, help: &str, value: u64| set(&mut registry, name, help, value);
         gauge("ready", "Whether the server takes requests: 1 or 0", u64::from(ready));
         gauge("requests_in_flight", "Requests in flight, streams included", requests as u64);
@@ -52,7 +54,7 @@ impl Snapshot {
         registry.register("connections", help, Gauges(connections.collect()));
         let help = "What each schedule means: its fingerprint; of the first ones";
         registry.register("schedule", help, infos(&schedules));
-        spreads::register(&mut registry, spreads);
+        spreads::register(&mut registry, store, spreads);
         registry
     }
 }

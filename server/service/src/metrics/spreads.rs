@@ -8,8 +8,9 @@ use super::snapshot::set;
 use crate::limits::SPREAD_SERIES;
 use crate::spreads::SpreadFigures;
 
-/// Registers what `spreads` hold.
-pub(super) fn register(registry: &mut Registry, spreads: Vec<SpreadFigures>) {
+/// Registers what `spreads` hold, each series with the store that keeps them.
+pub(super) fn register(registry: &mut Registry, store: &'static str, spreads: Vec<SpreadFigures>) {
+    let registry = registry.sub_registry_with_label(("store".into(), store.into()));
     let count = spreads.len() as u64;
     set(registry, "spreads", "Named spreads that are not discarded", count);
     let spreads = labelled(spreads);
@@ -106,10 +107,11 @@ mod tests {
     #[test]
     fn names_are_escaped() {
         let mut registry = Registry::default();
-        register(&mut registry, vec![spread("a \"b\"\n{} 1", 1, false, 2)]);
+        register(&mut registry, "memory", vec![spread("a \"b\"\n{} 1", 1, false, 2)]);
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
-        let series = "spread_jobs{spread=\"a \\\"b\\\"\\n{} 1\",state=\"ready\"} 2\n";
+        let series =
+            "spread_jobs{store=\"memory\",spread=\"a \\\"b\\\"\\n{} 1\",state=\"ready\"} 2\n";
         assert!(text.contains(series), "{text}");
     }
 }

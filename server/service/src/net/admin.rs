@@ -88,6 +88,7 @@ impl AdminState {
             requests: self.admission.requests(),
             message_bytes: self.admission.bytes(),
             schedules: self.schedules.snapshot(),
+            store: self.store.kind(),
             spreads: self.store.figures(),
         }
     }

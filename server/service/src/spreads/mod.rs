@@ -19,8 +19,9 @@ use offbeat_core::spread::named::{
 use offbeat_core::{Moment, Rejection};
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::StoreMetrics;
 pub use memory::MemoryStore;
-pub use redis::RedisStore;
+pub use redis::{Finding, Level, RedisStore};
 use tokio::time::Instant;
 
 /// A spread, as a store describes it.
@@ -226,6 +227,14 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         mode: CloseMode,
         wait: Duration,
     ) -> Result<Description, Rejection>;
+
+    /// What metrics and spans call it.
+    fn kind(&self) -> &'static str;
+
+    /// What is measured of a store that is another process.
+    fn metrics(&self) -> Option<&StoreMetrics> {
+        None
+    }
 
     /// What each spread holds, in the order of their names: of a store that others use, too, the
     /// spreads that this process works with.

@@ -317,6 +317,10 @@ impl SpreadStore for MemoryStore {
         .await
     }
 
+    fn kind(&self) -> &'static str {
+        "memory"
+    }
+
     fn figures(&self) -> Vec<SpreadFigures> {
         self.lock().by_name.iter().map(|(name, entry)| entry.figures(name)).collect()
     }

@@ -1,46 +1,95 @@
-//! What a Redis must be to hold spreads.
+//! Whether a Redis may hold spreads, and what it promises: asked at the start of a server, and by
+//! `offbeat doctor`.
+
+use std::collections::BTreeMap;
+
+use redis::RedisError;
 
 use super::engine::Engine;
+use super::findings::{Finding, Level, Said, findings};
+use crate::limits::NAMED_SPREADS;
 
-/// Refuses a Redis that is too old, is a cluster, or drops keys when its memory is full.
-pub(super) async fn check(engine: &Engine) -> Result<(), String> {
+/// The sections of `INFO` that say something about spreads.
+const SECTIONS: [&str; 5] = ["server", "memory", "persistence", "replication", "cluster"];
+
+/// What only `CONFIG GET` says.
+const PARAMETERS: [&str; 6] = [
+    "appendfsync",
+    "appendonly",
+    "maxmemory-policy",
+    "min-replicas-to-write",
+    "no-appendfsync-on-rewrite",
+    "save",
+];
+
+/// What was found out about a store.
+#[derive(Debug)]
+#[must_use = "a fatal finding refuses the start"]
+pub(super) struct Findings {
+    version: String,
+    spreads: usize,
+    pub(super) all: Vec<Finding>,
+}
+
+/// Looks at a Redis; a server asks for `replicas` that must have a change.
+///
+/// # Errors
+/// When it does not answer, or not about itself.
+pub(super) async fn examine(engine: &Engine, replicas: u32) -> Result<Findings, String> {
     let mut info = String::new();
-    for section in ["server", "memory", "persistence", "replication", "cluster"] {
+    for section in SECTIONS {
         info += &engine.info(section).await.map_err(|error| error.to_string())?;
     }
-    let value = |name: &str| {
-        let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-        line.map(str::trim)
-    };
-    let version = value("valkey_version").or_else(|| value("redis_version")).unwrap_or("unknown");
-    let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-    if major.is_none_or(|major| major < 7) {
-        return Err(format!("the store is Redis {version}: must be Redis 7.0 or later, or Valkey"));
+    let mut said = Said::new(&info);
+    said.config = if_it_answers(config(engine).await)?.ok();
+    said.layouts = if_it_answers(layouts(engine).await)?;
+    let spreads = said.layouts.as_ref().map_or(0, BTreeMap::len);
+    Ok(Findings { version: said.version(), spreads, all: findings(&said, replicas) })
+}
+
+/// What Redis answered, a refusal included: it may not allow a command, or not now.
+fn if_it_answers<T>(said: Result<T, RedisError>) -> Result<Result<T, String>, String> {
+    match said {
+        Err(error) if error.is_io_error() || error.is_timeout() => Err(error.to_string()),
+        answered => Ok(answered.map_err(|error| error.to_string())),
     }
-    if value("cluster_enabled") == Some("1") {
-        return Err("the store is a Redis Cluster: must be one Redis; a spread is in one shard, \
-                    and names of all spreads are in one key"
-            .to_owned());
+}
+
+async fn config(engine: &Engine) -> Result<BTreeMap<String, String>, RedisError> {
+    let mut command = redis::cmd("CONFIG");
+    command.arg("GET").arg(&PARAMETERS).query_async(&mut engine.connection()).await
+}
+
+async fn layouts(engine: &Engine) -> Result<BTreeMap<String, String>, RedisError> {
+    let names = engine.list("", NAMED_SPREADS.max_size()).await?;
+    if names.is_empty() {
+        return Ok(BTreeMap::new());
     }
-    match value("maxmemory_policy") {
-        Some("noeviction") => {}
-        Some(policy) => {
-            return Err(format!(
-                "the store has maxmemory-policy {policy}: must be noeviction, or Redis drops \
-                 spreads when its memory is full"
-            ));
+    let mut step = redis::pipe();
+    for name in &names {
+        step.hget(engine.key(name, "state"), "layout");
+    }
+    let layouts: Vec<Option<String>> = step.query_async(&mut engine.connection()).await?;
+    // One that was discarded meanwhile has none.
+    Ok(names.into_iter().zip(layouts).filter_map(|(name, it)| Some((name, it?))).collect())
+}
+
+impl Findings {
+    /// Logs them as the start of a server does.
+    ///
+    /// # Errors
+    /// When a server must not start.
+    pub(super) fn accept(self) -> Result<(), String> {
+        let Self { version, spreads, all } = self;
+        let of = |level| all.iter().filter(move |found| found.level == level);
+        let refused: Vec<&str> = of(Level::Fatal).map(|found| found.text.as_str()).collect();
+        if !refused.is_empty() {
+            return Err(refused.join("; "));
         }
-        None => tracing::warn!("the store does not say its maxmemory-policy: must be noeviction"),
+        tracing::info!(store = version, spreads, "named spreads are kept in Redis");
+        for found in of(Level::Warning) {
+            tracing::warn!("{}", found.text);
+        }
+        Ok(())
     }
-    if value("role") == Some("slave") {
-        return Err("the store is a replica: must be the Redis that takes writes".to_owned());
-    }
-    let persists = value("aof_enabled") == Some("1");
-    tracing::info!(version, aof = persists, "named spreads are kept in Redis");
-    if !persists {
-        tracing::warn!(
-            "the store writes no append-only file: a restart of Redis loses what it has not saved"
-        );
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use redis::aio::PubSub;
+use redis::aio::{ConnectionManager, PubSub};
 use redis::{
     AsyncCommands as _, ExistenceCheck, RedisError, Script, ScriptInvocation, SetExpiry,
     SetOptions, Value,
@@ -12,6 +12,10 @@ use redis::{
 use super::calls::LAYOUT;
 use super::connections::Connections;
 use super::holding::Holding;
+use super::observed::{
+    CALL, CLAIM, COMPACT, DISCARD, LIST, LISTEN, OPEN, Observed as _, Observer, READ,
+    READ_SNAPSHOT, SNAPSHOT_LENGTH, Step, UNCLAIM, WRITE_SNAPSHOT,
+};
 use super::replica::Life;
 use crate::config::SpreadStoreConfig;
 
@@ -72,6 +76,7 @@ pub(super) struct Engine {
     scripts: Arc<Scripts>,
     /// Snapshots that were begun: no two have the same key.
     snapshots: Arc<AtomicU64>,
+    observer: Arc<Observer>,
 }
 
 #[derive(Debug)]
@@ -114,20 +119,32 @@ impl Engine {
         let prefix = config.prefix.clone();
         let holding = Holding::new(connections.clone(), &prefix, config.replicas);
         let (holding, scripts, snapshots) = (holding.into(), scripts.into(), Arc::default());
-        Ok(Self { connections, holding, prefix, scripts, snapshots })
+        let observer = Observer::new(&connections.current().client).into();
+        Ok(Self { connections, holding, prefix, scripts, snapshots, observer })
     }
 
-    /// Runs a script.
+    pub(super) fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    /// A connection for questions that are no steps.
+    pub(super) fn connection(&self) -> ConnectionManager {
+        self.connections.current().steps
+    }
+
+    /// Takes a step by a script.
     async fn run<T: redis::FromRedisValue>(
         &self,
+        step: Step,
         script: &ScriptInvocation<'_>,
     ) -> Result<T, RedisError> {
         let connection = self.connections.current();
-        let said = script.invoke_async(&mut connection.steps.clone()).await;
+        let mut steps = connection.steps.clone();
+        let said = script.invoke_async(&mut steps).observed(self, step).await;
         self.connections.heard(said, &connection).await
     }
 
-    fn key(&self, name: &str, part: &str) -> String {
+    pub(super) fn key(&self, name: &str, part: &str) -> String {
         format!("{}spread:{name}:{part}", self.prefix)
     }
 
@@ -163,7 +180,7 @@ impl Engine {
         let mut open = self.scripts.open.key(self.key(name, "state"));
         open.key(self.key(name, "journal")).key(self.names()).key(self.epochs());
         open.arg(name).arg(LAYOUT).arg(spec).arg(most).arg(life).arg(next);
-        Ok(match self.run(&open).await? {
+        Ok(match self.run(OPEN, &open).await? {
             -1 => None,
             opened => Some(opened == 1),
         })
@@ -182,7 +199,8 @@ impl Engine {
         let mut step = if grows { submit } else { call }.key(self.key(name, "state"));
         step.key(self.key(name, "journal")).key(self.epochs());
         step.arg(LAYOUT).arg(self.channel()).arg(name).arg(from).arg(PAGE_BYTES).arg(entry);
-        let mut told = self.run::<Vec<Value>>(&step).await?.into_iter();
+        let kind = if entry.is_empty() { READ } else { CALL };
+        let mut told = self.run::<Vec<Value>>(kind, &step).await?.into_iter();
         match told.next() {
             Some(Value::Int(0)) => return Err(Failure::Unknown),
             Some(Value::Int(1)) => {}
@@ -209,11 +227,13 @@ impl Engine {
 
     /// The bytes of a snapshot; `None` if it has been replaced.
     pub(super) async fn snapshot(&self, key: &str) -> Result<Option<Vec<u8>>, RedisError> {
-        let mut connection = self.connections.current().steps;
-        let chunks: isize = connection.llen(key).await?;
+        let mut connection = self.connection();
+        let chunks: isize = connection.llen(key).observed(self, SNAPSHOT_LENGTH).await?;
         let mut bytes = Vec::new();
         for place in 0..chunks {
-            let Some(chunk): Option<Vec<u8>> = connection.lindex(key, place).await? else {
+            let Some(chunk): Option<Vec<u8>> =
+                connection.lindex(key, place).observed(self, READ_SNAPSHOT).await?
+            else {
                 return Ok(None);
             };
             bytes.extend(chunk);
@@ -227,10 +247,9 @@ impl Engine {
             .conditional_set(ExistenceCheck::NX)
             .with_expiration(SetExpiry::EX(SNAPSHOT_CLAIM));
         let claimed: Option<String> = self
-            .connections
-            .current()
-            .steps
+            .connection()
             .set_options(self.key(name, "claim"), 1, options)
+            .observed(self, CLAIM)
             .await?;
         Ok(claimed.is_some())
     }
@@ -246,21 +265,21 @@ impl Engine {
         process: u64,
         bytes: u64,
     ) -> Result<bool, RedisError> {
-        let mut connection = self.connections.current().steps;
+        let mut connection = self.connection();
         let number = self.snapshots.fetch_add(1, Ordering::Relaxed);
         let key = self.key(name, &format!("snapshot:{index}:{process:x}:{number}"));
         let mut chunks = 0;
         for chunk in snapshot.chunks(CHUNK_BYTES) {
             let mut step = redis::pipe();
             step.atomic().rpush(&key, chunk).ignore().expire(&key, UNFINISHED).ignore();
-            let _: () = step.query_async(&mut connection).await?;
+            let _: () = step.query_async(&mut connection).observed(self, WRITE_SNAPSHOT).await?;
             chunks += 1;
         }
         let mut step = self.scripts.compact.key(self.key(name, "state"));
         step.key(self.key(name, "journal")).key(&key);
         step.arg(&life.life).arg(&life.epoch).arg(index).arg(chunks).arg(bytes).arg(SNAPSHOT_GRACE);
-        let taken: i64 = step.invoke_async(&mut connection).await?;
-        let _: i64 = connection.del(self.key(name, "claim")).await?;
+        let taken: i64 = step.invoke_async(&mut connection).observed(self, COMPACT).await?;
+        let _: i64 = connection.del(self.key(name, "claim")).observed(self, UNCLAIM).await?;
         Ok(taken == 1)
     }
 
@@ -268,7 +287,7 @@ impl Engine {
     pub(super) async fn discard(&self, name: &str) -> Result<bool, RedisError> {
         let mut step = self.scripts.discard.key(self.key(name, "state"));
         step.key(self.key(name, "journal")).key(self.names()).arg(self.channel()).arg(name);
-        Ok(self.run::<i64>(&step).await? == 1)
+        Ok(self.run::<i64>(DISCARD, &step).await? == 1)
     }
 
     /// Up to so many names after one.
@@ -277,16 +296,17 @@ impl Engine {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
         let connection = self.connections.current();
         let mut steps = connection.steps.clone();
-        let named = steps.zrangebylex_limit(self.names(), after, "+", 0, count).await;
+        let named =
+            steps.zrangebylex_limit(self.names(), after, "+", 0, count).observed(self, LIST).await;
         self.connections.heard(named, &connection).await
     }
 
     /// The names of spreads that change, as they do.
     pub(super) async fn changes(&self) -> Result<PubSub, RedisError> {
         let connection = self.connections.current();
-        let changes = connection.client.get_async_pubsub().await;
+        let changes = connection.client.get_async_pubsub().observed(self, LISTEN).await;
         let mut changes = self.connections.heard(changes, &connection).await?;
-        changes.subscribe(self.channel()).await?;
+        changes.subscribe(self.channel()).observed(self, LISTEN).await?;
         Ok(changes)
     }
 }

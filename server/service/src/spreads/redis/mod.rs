@@ -16,7 +16,9 @@ mod calls;
 mod checks;
 mod connections;
 mod engine;
+mod findings;
 mod holding;
+mod observed;
 mod pulls;
 mod replica;
 mod seam;
@@ -36,6 +38,7 @@ use tokio::time::Instant;
 
 use self::calls::Call;
 use self::engine::{Engine, Failure};
+pub use self::findings::{Finding, Level};
 use self::replica::Answered;
 use self::shared::Shared;
 use super::views::unknown;
@@ -71,12 +74,21 @@ impl RedisStore {
         max_byte_count: u64,
     ) -> Result<Arc<Self>, String> {
         let engine = Engine::connect(config, url).await?;
-        checks::check(&engine).await?;
+        checks::examine(&engine, config.replicas).await?.accept()?;
         // Two processes with one number would take each other's answers.
         let process = RandomState::new().hash_one(std::process::id());
         let (spreads, stopped) = (Mutex::default(), watch::Sender::new(false));
         let calls = Arc::default();
         Ok(Arc::new(Self { engine, process, calls, max_byte_count, spreads, stopped }))
+    }
+
+    /// Looks at a Redis, as [`connect`](Self::connect) does, and changes nothing.
+    ///
+    /// # Errors
+    /// When Redis cannot be reached.
+    pub async fn examine(config: &SpreadStoreConfig, url: &str) -> Result<Vec<Finding>, String> {
+        let engine = Engine::connect(config, url).await?;
+        Ok(checks::examine(&engine, config.replicas).await?.all)
     }
 
     fn shared(&self, name: &str) -> Arc<Shared> {

@@ -7,6 +7,7 @@ use offbeat_core::spread::lease::SettleAction;
 use offbeat_core::spread::named::{EmptyReason, LeasedJob};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use super::calls::{Answer, Call};
 use super::replica::{Answered, Kept};
@@ -25,7 +26,7 @@ impl RedisStore {
         let (sender, receiver) = oneshot::channel();
         let (store, name) = (Arc::clone(self), name.to_owned());
         let consumer = Arc::clone(consumer);
-        tokio::spawn(async move {
+        let leasing = async move {
             let pulled = store.lease(&name, consumer, count).await;
             let _ = match pulled {
                 Ok((leased, is_final, run)) => {
@@ -37,7 +38,8 @@ impl RedisStore {
                 }
                 Err(refused) => sender.send(Err(refused)),
             };
-        });
+        };
+        tokio::spawn(leasing.in_current_span());
         let (mut unheard, is_final) = receiver.await.unwrap_or_else(|_| Err(interrupted()))?;
         let leased = unheard.leased.take().ok_or_else(interrupted)?;
         Ok((leased, is_final))

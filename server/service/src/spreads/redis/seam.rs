@@ -17,6 +17,7 @@ use super::replica::{Answered, Kept};
 use super::shared::Shared;
 use super::{RedisStore, interrupted, moment};
 use crate::limits::NAMED_SPREADS;
+use crate::metrics::StoreMetrics;
 use crate::spreads::views::{check_name, check_same, too_many, unknown};
 use crate::spreads::{
     CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadFigures,
@@ -290,6 +291,14 @@ impl SpreadStore for Arc<RedisStore> {
                 SpreadState::Draining | SpreadState::Closed => return Ok(description),
             }
         }
+    }
+
+    fn kind(&self) -> &'static str {
+        "redis"
+    }
+
+    fn metrics(&self) -> Option<&StoreMetrics> {
+        Some(&self.engine.observer().metrics)
     }
 
     fn figures(&self) -> Vec<SpreadFigures> {

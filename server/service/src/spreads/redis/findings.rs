@@ -1,0 +1,528 @@
+//! What a Redis says of itself, and what that means for the spreads in it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::calls::LAYOUT;
+
+/// A finding names so many spreads.
+const SHOWN_SPREADS: usize = 5;
+
+/// What a finding means for a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// As it should be.
+    Fine,
+    /// Something is not promised, or will fail.
+    Warning,
+    /// A server does not start.
+    Fatal,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Fine => "ok",
+            Self::Warning => "warning",
+            Self::Fatal => "error",
+        })
+    }
+}
+
+/// One thing that was found out about a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What it means for a server.
+    pub level: Level,
+    /// A sentence, also about what it means for spreads.
+    pub text: String,
+}
+
+fn fine(text: impl Into<String>) -> Finding {
+    Finding { level: Level::Fine, text: text.into() }
+}
+
+fn warning(text: impl Into<String>) -> Finding {
+    Finding { level: Level::Warning, text: text.into() }
+}
+
+fn fatal(text: impl Into<String>) -> Finding {
+    Finding { level: Level::Fatal, text: text.into() }
+}
+
+/// What a Redis said.
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    /// The lines of `INFO`.
+    info: BTreeMap<String, String>,
+    /// What `CONFIG GET` answered; `None` if it is not allowed.
+    pub(super) config: Option<BTreeMap<String, String>>,
+    /// The layout of each spread by its name, or why they are not known.
+    pub(super) layouts: Result<BTreeMap<String, String>, String>,
+}
+
+impl Said {
+    pub(super) fn new(info: &str) -> Self {
+        let lines = info.lines().filter_map(|line| line.trim().split_once(':'));
+        let info = lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Self { info, config: None, layouts: Ok(BTreeMap::new()) }
+    }
+
+    fn info(&self, name: &str) -> Option<&str> {
+        self.info.get(name).map(String::as_str)
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        self.info(name)?.parse().ok()
+    }
+
+    fn config(&self, name: &str) -> Option<&str> {
+        self.config.as_ref()?.get(name).map(String::as_str)
+    }
+
+    /// Its name and release.
+    pub(super) fn version(&self) -> String {
+        match (self.info("valkey_version"), self.info("redis_version")) {
+            (Some(version), _) => format!("Valkey {version}"),
+            (None, version) => format!("Redis {}", version.unwrap_or("of an unknown version")),
+        }
+    }
+
+    /// Replicas that have all data, and get each change.
+    fn online_replicas(&self) -> usize {
+        let count = self.number("connected_slaves").unwrap_or(0);
+        let lines = (0..count).filter_map(|number| self.info(&format!("slave{number}")));
+        lines.filter(|line| line.split(',').any(|part| part == "state=online")).count()
+    }
+}
+
+/// What it means for spreads; a server asks for `replicas` that must have a change.
+pub(super) fn findings(said: &Said, replicas: u32) -> Vec<Finding> {
+    let mut found = vec![version(said), place(said)];
+    if said.info("loading").is_some_and(|loading| loading != "0") {
+        found.push(fatal(
+            "the store still loads what it has on disk, and answers no call before it has: try \
+             again then",
+        ));
+    }
+    found.extend([eviction(said), memory(said), persistence(said)]);
+    found.extend(failed_writes(said));
+    found.extend(copies(said, replicas));
+    // A Redis that is wrong anyway need not have spreads.
+    if said.layouts.is_ok() || found.iter().all(|found| found.level < Level::Fatal) {
+        found.extend(layouts(said));
+    }
+    if said.config.is_none() {
+        found.push(warning(
+            "the store does not allow CONFIG, as many managed services do not: what INFO does not \
+             say is taken as not promised",
+        ));
+    }
+    found
+}
+
+fn version(said: &Said) -> Finding {
+    let version = said.version();
+    let major = |name| said.info(name)?.split('.').next()?.parse::<u32>().ok();
+    if said.info("valkey_version").is_some() || major("redis_version").is_some_and(|it| it >= 7) {
+        return fine(format!("the store is {version}"));
+    }
+    fatal(format!("the store is {version}: must be Redis 7.0 or later, or Valkey"))
+}
+
+/// Whether it is the one that takes writes.
+fn place(said: &Said) -> Finding {
+    if said.info("cluster_enabled") == Some("1") {
+        return fatal(
+            "the store is a Redis Cluster: must be one Redis; a spread is in one shard, and names \
+             of all spreads are in one key",
+        );
+    }
+    if said.info("redis_mode") == Some("sentinel") {
+        return fatal("the store is a Sentinel: must be a Redis that holds data");
+    }
+    match said.info("role") {
+        Some("master") => fine("the store is one Redis that takes writes"),
+        Some("slave") => fatal("the store is a replica: must be the Redis that takes writes"),
+        _ => warning("the store does not say its role: must be the Redis that takes writes"),
+    }
+}
+
+fn eviction(said: &Said) -> Finding {
+    match said.info("maxmemory_policy").or_else(|| said.config("maxmemory-policy")) {
+        Some("noeviction") => {
+            fine("maxmemory-policy is noeviction: no spread is dropped when memory is full")
+        }
+        Some(policy) => fatal(format!(
+            "the store has maxmemory-policy {policy}: must be noeviction, or Redis drops spreads \
+             when its memory is full"
+        )),
+        None => warning("the store does not say its maxmemory-policy: must be noeviction"),
+    }
+}
+
+fn memory(said: &Said) -> Finding {
+    match said.number("maxmemory") {
+        Some(0) => warning(
+            "maxmemory is not set: groups are taken until the machine has no memory left, and \
+             then the system may kill Redis",
+        ),
+        Some(bytes) => fine(format!(
+            "maxmemory is {} MiB: when they are full, groups are refused and jobs are still dealt",
+            bytes >> 20
+        )),
+        None => warning("the store does not say its maxmemory: it may have no limit of memory"),
+    }
+}
+
+/// What a restart of Redis costs.
+fn persistence(said: &Said) -> Finding {
+    let aof = said.info("aof_enabled").map(|enabled| enabled == "1");
+    let aof = aof.or_else(|| said.config("appendonly").map(|enabled| enabled == "yes"));
+    match aof {
+        Some(true) => append_only_file(said),
+        Some(false) => data_set(said),
+        None => warning(
+            "the store does not say whether it writes an append-only file: a restart of Redis may \
+             lose all spreads",
+        ),
+    }
+}
+
+fn append_only_file(said: &Said) -> Finding {
+    match said.config("appendfsync") {
+        Some("always") if said.config("no-appendfsync-on-rewrite") == Some("yes") => warning(
+            "appendfsync is always, but no-appendfsync-on-rewrite is yes: a crash while the \
+             append-only file is rewritten loses what has happened since that began",
+        ),
+        Some("always") => {
+            fine("appendfsync is always: a restart of Redis loses nothing that was answered")
+        }
+        Some("everysec") => warning(
+            "appendfsync is everysec: a restart of Redis may lose the last second or two: groups, \
+             settlements and leases",
+        ),
+        Some(other) => warning(format!(
+            "appendfsync is {other}: a crash of the machine loses what the system has not written \
+             yet, half a minute or more"
+        )),
+        None => warning(
+            "the store writes an append-only file, and does not say its appendfsync, which is \
+             taken as everysec: a restart of Redis may lose the last second or two",
+        ),
+    }
+}
+
+fn data_set(said: &Said) -> Finding {
+    match said.config("save") {
+        Some("") => warning(
+            "the store writes nothing to disk: a restart of Redis loses all spreads, and producers \
+             submit again what was not settled",
+        ),
+        Some(save) => warning(format!(
+            "the store writes no append-only file, and saves its data set from time to time (save \
+             {save}): a restart of Redis loses what has happened since it last did"
+        )),
+        None => warning(
+            "the store writes no append-only file, and does not say whether it saves its data set: \
+             a restart of Redis may lose all spreads",
+        ),
+    }
+}
+
+/// What could not be written to disk.
+fn failed_writes(said: &Said) -> Vec<Finding> {
+    let failed = |name| said.info(name).is_some_and(|status| status != "ok");
+    let texts = [
+        (
+            "aof_last_write_status",
+            "the last write to the append-only file failed: Redis refuses changes until one \
+             succeeds, so calls about spreads fail",
+        ),
+        (
+            "aof_last_bgrewrite_status",
+            "the append-only file could not be rewritten: it grows until it can, or the disk is \
+             full",
+        ),
+        (
+            "rdb_last_bgsave_status",
+            "the last save of the data set failed: with stop-writes-on-bgsave-error Redis refuses \
+             changes until one succeeds, so calls about spreads fail",
+        ),
+    ];
+    texts.into_iter().filter(|(name, _)| failed(name)).map(|(_, text)| warning(text)).collect()
+}
+
+/// What the loss of its machine, or a failover, costs.
+fn copies(said: &Said, wanted: u32) -> Vec<Finding> {
+    let online = said.online_replicas();
+    let there = match online {
+        0 => "no replica is connected".to_owned(),
+        1 => "1 replica is connected".to_owned(),
+        _ => format!("{online} replicas are connected"),
+    };
+    let is_enough = usize::try_from(wanted).is_ok_and(|wanted| online >= wanted);
+    let mut found = vec![match (wanted, online) {
+        (0, 0) => fine(format!("{there}: what is lost with the machine of the store is lost")),
+        (0, _) => warning(format!(
+            "{there}, and no answer waits for any (--spread-store-replicas is 0): a failover loses \
+             what the replica had not received"
+        )),
+        _ if is_enough => fine(format!(
+            "{there}, and --spread-store-replicas is {wanted}: a failover to one that has received \
+             everything loses nothing that was confirmed"
+        )),
+        _ => warning(format!(
+            "{there}, and --spread-store-replicas is {wanted}: nothing can be confirmed by so many \
+             until they are there"
+        )),
+    }];
+    let least = said.config("min-replicas-to-write").and_then(|least| least.parse::<u32>().ok());
+    if let Some(least) = least
+        && usize::try_from(least).is_ok_and(|least| least > online)
+    {
+        found.push(warning(format!(
+            "{there}, and min-replicas-to-write is {least}: Redis refuses changes, so calls about \
+             spreads fail"
+        )));
+    } else if wanted > 0 && least.is_some_and(|least| least < wanted) {
+        let least = least.unwrap_or_default();
+        found.push(warning(format!(
+            "min-replicas-to-write is {least}, below --spread-store-replicas ({wanted}): a Redis \
+             that is cut off from its replicas leases jobs that the one after it leases, too"
+        )));
+    }
+    found
+}
+
+/// Whether this release can answer for the spreads that are there.
+fn layouts(said: &Said) -> Vec<Finding> {
+    let layouts = match &said.layouts {
+        Ok(layouts) => layouts,
+        Err(why) => return vec![fatal(format!("the spreads in the store cannot be read: {why}"))],
+    };
+    let (mut of_later, mut of_others) = (Vec::new(), Vec::new());
+    for (name, layout) in layouts {
+        match layout.parse::<u32>().ok() {
+            Some(layout) if layout == LAYOUT => {}
+            Some(layout) if layout < LAYOUT => of_others.push(name.as_str()),
+            _ => of_later.push(name.as_str()),
+        }
+    }
+    let mut found = Vec::new();
+    if !of_later.is_empty() {
+        found.push(fatal(format!(
+            "a later release keeps spreads in the store, with a layout that this one does not \
+             know: {}; must be that release, or another --spread-store-prefix",
+            names(&of_later)
+        )));
+    }
+    if !of_others.is_empty() {
+        found.push(warning(format!(
+            "an earlier release keeps spreads in the store, with another layout, and this one \
+             refuses calls about them: {}; let servers of that release end them",
+            names(&of_others)
+        )));
+    }
+    if found.is_empty() {
+        found.push(match layouts.len() {
+            0 => fine("no spread is in the store"),
+            1 => fine("1 spread is in the store, which this release can read"),
+            count => fine(format!("{count} spreads are in the store, which this release can read")),
+        });
+    }
+    found
+}
+
+fn names(names: &[&str]) -> String {
+    let shown = names.iter().take(SHOWN_SPREADS).map(|name| format!("{name:?}"));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN_SPREADS) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a Redis 7.0.15 with an append-only file, without what says nothing of spreads.
+    const INFO: &str = "\
+# Server\r
+redis_version:7.0.15\r
+redis_mode:standalone\r
+run_id:8232456c9ebffb80d04c15a6197b01a1e376209b\r
+# Memory\r
+used_memory:917200\r
+maxmemory:0\r
+maxmemory_human:0B\r
+maxmemory_policy:noeviction\r
+# Persistence\r
+loading:0\r
+async_loading:0\r
+rdb_last_bgsave_status:ok\r
+aof_enabled:1\r
+aof_last_bgrewrite_status:ok\r
+aof_last_write_status:ok\r
+# Replication\r
+role:master\r
+connected_slaves:2\r
+slave0:ip=127.0.0.1,port=6380,state=online,offset=14,lag=0\r
+slave1:ip=127.0.0.1,port=6381,state=wait_bgsave,offset=0,lag=0\r
+master_failover_state:no-failover\r
+# Cluster\r
+cluster_enabled:0\r
+";
+
+    /// It, where CONFIG is allowed.
+    fn said(changes: &[(&str, &str)], config: &[(&str, &str)]) -> Said {
+        let mut info = INFO.to_owned();
+        for (from, to) in changes {
+            assert!(info.contains(from), "{from}");
+            info = info.replace(from, to);
+        }
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let known = [("appendfsync", "everysec"), ("save", ""), ("min-replicas-to-write", "0")];
+        let config = known.iter().chain(config).map(owned).collect();
+        Said { config: Some(config), ..Said::new(&info) }
+    }
+
+    /// The texts of a level, on lines.
+    fn of(level: Level, found: &[Finding]) -> String {
+        let texts = found.iter().filter(|found| found.level == level);
+        texts.map(|found| found.text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    #[track_caller]
+    fn check(said: &Said, replicas: u32, level: Level, part: &str) {
+        let found = findings(said, replicas);
+        let texts = of(level, &found);
+        assert!(texts.contains(part), "{part:?} is not among {level:?}: {found:#?}");
+        let is_refused = found.iter().any(|found| found.level == Level::Fatal);
+        assert_eq!(is_refused, level == Level::Fatal, "{found:#?}");
+    }
+
+    #[test]
+    fn what_cannot_hold_spreads_is_refused() {
+        for (from, to, part) in [
+            ("redis_version:7.0.15", "redis_version:6.2.14", "must be Redis 7.0 or later"),
+            ("redis_version:7.0.15", "redis_version:next", "must be Redis 7.0 or later"),
+            ("redis_version:7.0.15\r\n", "", "of an unknown version"),
+            ("cluster_enabled:0", "cluster_enabled:1", "is a Redis Cluster"),
+            ("redis_mode:standalone", "redis_mode:sentinel", "is a Sentinel"),
+            ("role:master", "role:slave", "is a replica"),
+            ("maxmemory_policy:noeviction", "maxmemory_policy:volatile-lru", "must be noeviction"),
+            ("\nloading:0", "\nloading:1", "still loads"),
+        ] {
+            check(&said(&[(from, to)], &[]), 0, Level::Fatal, part);
+        }
+    }
+
+    #[test]
+    fn a_valkey_is_as_good_whatever_redis_it_says_it_is() {
+        let valkey = "server_name:valkey\r\nvalkey_version:8.1.1\r\nredis_version:7.2.4";
+        let said = said(&[("redis_version:7.0.15", valkey)], &[]);
+        check(&said, 0, Level::Fine, "the store is Valkey 8.1.1");
+    }
+
+    #[test]
+    fn what_a_restart_costs_follows_from_what_is_written_to_disk() {
+        let fsync = |value| ("appendfsync", value);
+        let off = [("aof_enabled:1", "aof_enabled:0")];
+        check(&said(&[], &[fsync("always")]), 0, Level::Fine, "loses nothing that was answered");
+        check(&said(&[], &[]), 0, Level::Warning, "may lose the last second or two");
+        check(&said(&[], &[fsync("no")]), 0, Level::Warning, "half a minute or more");
+        let not_then = ("no-appendfsync-on-rewrite", "yes");
+        let part = "no-appendfsync-on-rewrite is yes";
+        check(&said(&[], &[fsync("always"), not_then]), 0, Level::Warning, part);
+        check(&said(&off, &[]), 0, Level::Warning, "writes nothing to disk");
+        check(&said(&off, &[("save", "3600 1")]), 0, Level::Warning, "(save 3600 1)");
+        let unsaid = [("aof_enabled:1\r\n", "")];
+        check(&said(&unsaid, &[]), 0, Level::Warning, "does not say whether it writes");
+        check(&said(&unsaid, &[("appendonly", "yes")]), 0, Level::Warning, "is everysec");
+    }
+
+    #[test]
+    fn writes_that_failed_are_warned_of() {
+        for (status, part) in [
+            ("aof_last_write_status", "the last write to the append-only file failed"),
+            ("aof_last_bgrewrite_status", "could not be rewritten"),
+            ("rdb_last_bgsave_status", "the last save of the data set failed"),
+        ] {
+            let (ok, failed) = (format!("{status}:ok"), format!("{status}:err"));
+            let said = said(&[(&ok, &failed)], &[]);
+            check(&said, 0, Level::Warning, part);
+            let before = of(Level::Warning, &findings(&self::said(&[], &[]), 0)).lines().count();
+            let after = of(Level::Warning, &findings(&said, 0)).lines().count();
+            assert_eq!(after, before + 1);
+        }
+    }
+
+    #[test]
+    fn memory_without_a_limit_is_warned_of() {
+        check(&said(&[], &[]), 0, Level::Warning, "maxmemory is not set");
+        let limited = said(&[("maxmemory:0", "maxmemory:67108864")], &[]);
+        check(&limited, 0, Level::Fine, "maxmemory is 64 MiB");
+        let unsaid = said(&[("maxmemory:0\r\n", ""), ("maxmemory_policy:noeviction\r\n", "")], &[]);
+        check(&unsaid, 0, Level::Warning, "does not say its maxmemory:");
+        check(&unsaid, 0, Level::Warning, "does not say its maxmemory-policy");
+        let policy = [("maxmemory-policy", "allkeys-lru")];
+        let unsaid = said(&[("maxmemory_policy:noeviction\r\n", "")], &policy);
+        check(&unsaid, 0, Level::Fatal, "must be noeviction");
+    }
+
+    #[test]
+    fn only_replicas_that_are_online_count() {
+        let alone = [("connected_slaves:2", "connected_slaves:0")];
+        let both = [("wait_bgsave", "online")];
+        check(&said(&alone, &[]), 0, Level::Fine, "no replica is connected: what is lost");
+        check(&said(&[], &[]), 0, Level::Warning, "1 replica is connected, and no answer waits");
+        check(&said(&[], &[]), 1, Level::Fine, "1 replica is connected, and");
+        check(&said(&[], &[]), 2, Level::Warning, "nothing can be confirmed by so many");
+        check(&said(&both, &[]), 2, Level::Fine, "2 replicas are connected");
+        let least = |count| [("min-replicas-to-write", count)];
+        check(&said(&[], &least("2")), 1, Level::Warning, "Redis refuses changes");
+        check(&said(&both, &least("1")), 2, Level::Warning, "below --spread-store-replicas (2)");
+        let enough = findings(&said(&both, &least("2")), 2);
+        assert!(!of(Level::Warning, &enough).contains("replicas"), "{enough:#?}");
+    }
+
+    #[test]
+    fn what_a_managed_redis_does_not_say_is_not_promised() {
+        let said = Said { config: None, ..said(&[], &[]) };
+        check(&said, 0, Level::Warning, "does not allow CONFIG");
+        check(&said, 0, Level::Warning, "does not say its appendfsync");
+        let off = INFO.replace("aof_enabled:1", "aof_enabled:0");
+        let part = "does not say whether it saves its data set";
+        check(&Said::new(&off), 0, Level::Warning, part);
+    }
+
+    #[test]
+    fn spreads_of_a_later_release_refuse_the_start_and_others_do_not() {
+        let of_layouts = |layouts: &[(&str, &str)]| {
+            let owned = layouts.iter().map(|(name, it)| ((*name).to_owned(), (*it).to_owned()));
+            Said { layouts: Ok(owned.collect()), ..said(&[], &[]) }
+        };
+        let (now, later) = (LAYOUT.to_string(), (LAYOUT + 1).to_string());
+        check(&of_layouts(&[]), 0, Level::Fine, "no spread is in the store");
+        check(&of_layouts(&[("a", &now)]), 0, Level::Fine, "1 spread is in the store");
+        check(&of_layouts(&[("a", &now), ("b", "0")]), 0, Level::Warning, "about them: \"b\";");
+        let both = of_layouts(&[("a", &now), ("b\n", &later)]);
+        check(&both, 0, Level::Fatal, "does not know: \"b\\n\";");
+        check(&of_layouts(&[("a", "new")]), 0, Level::Fatal, "a later release");
+        let names: Vec<String> = (0..7).map(|number| format!("s{number}")).collect();
+        let many: Vec<_> = names.iter().map(|name| (name.as_str(), later.as_str())).collect();
+        check(&of_layouts(&many), 0, Level::Fatal, "\"s4\" and 2 more");
+        let unread = Said { layouts: Err("NOPERM".to_owned()), ..said(&[], &[]) };
+        check(&unread, 0, Level::Fatal, "cannot be read: NOPERM");
+    }
+
+    #[test]
+    fn a_redis_that_cannot_hold_spreads_is_not_refused_for_those_it_cannot_show() {
+        let cluster = said(&[("cluster_enabled:0", "cluster_enabled:1")], &[]);
+        let cluster = Said { layouts: Err("CLUSTERDOWN".to_owned()), ..cluster };
+        let found = findings(&cluster, 0);
+        assert_eq!(of(Level::Fatal, &found).lines().count(), 1, "{found:#?}");
+    }
+}
