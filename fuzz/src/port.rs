@@ -152,6 +152,7 @@ fn behind_layers(services: RoutesBuilder, config: &Config) -> Router {
         admission: Admission::new(limits.requests, limits.bytes_in_flight),
         metrics: Arc::new(Metrics::default()),
         spans: true,
+        spread_store: "memory",
         limits: MessageLimits::new(limits),
         unary_time: limits.unary_time,
         ends: Ends { draining: never.clone(), terminating: never },

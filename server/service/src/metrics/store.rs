@@ -38,11 +38,14 @@ impl StepFailure {
     }
 }
 
+/// A label with its value.
+type Label = [(&'static str, &'static str); 1];
+
 /// What is measured of a store. Clones share it.
 #[derive(Debug, Clone)]
 pub struct StoreMetrics {
-    durations: Family<[(&'static str, &'static str); 1], Histogram, fn() -> Histogram>,
-    failures: Family<[(&'static str, &'static str); 1], Counter>,
+    durations: Family<Label, Histogram, fn() -> Histogram>,
+    failures: Family<Label, Counter>,
     is_up: Gauge,
 }
 
@@ -50,7 +53,7 @@ impl Default for StoreMetrics {
     fn default() -> Self {
         let durations: Family<_, _, fn() -> Histogram> =
             Family::new_with_constructor(|| Histogram::new(LATENCIES));
-        let failures: Family<[(&'static str, &'static str); 1], Counter> = Family::default();
+        let failures: Family<Label, Counter> = Family::default();
         for failure in StepFailure::ALL {
             drop(failures.get_or_create(&[("reason", failure.name())]));
         }
