@@ -117,6 +117,7 @@ impl Layered {
             admission: Admission::new(limits.requests, limits.bytes_in_flight),
             metrics: Arc::clone(&metrics),
             spans: false,
+            spread_store: "memory",
             limits: MessageLimits::new(&limits),
             unary_time: limits.unary_time,
             ends: Ends { draining: never.clone(), terminating: never },
