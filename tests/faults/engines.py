@@ -54,6 +54,10 @@ class Redis:
         self.socket = folder / "redis.sock"
         self.process: subprocess.Popen | None = None
 
+    def store(self) -> list[str]:
+        """What servers are told of it."""
+        return ["--spread-store", f"redis+unix://{self.socket}"]
+
     def start(self, *more: str) -> None:
         """Start it, with what it wrote, and wait until it answers."""
         flags = ["--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.folder)]

@@ -124,7 +124,7 @@ class Load:
                     self.failures.append(f"{name}: {line.strip()}: {error!r}")
                     continue
                 self.outcomes[event.get("outcome", "")] += 1
-                self.redelivered += event.get("attempt", 1) > 1
+                self.redelivered += event["event"] == "begin" and event["attempt"] > 1
         if process.wait() != 0:
             errors.seek(0)
             self.failures.append(f"{name} ended with {process.returncode}: {errors.read()[-2000:]}")

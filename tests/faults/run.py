@@ -31,10 +31,15 @@ def report(fault: str, world: World) -> list[str]:
         wrong.append(f"{ledger.dead_letters} dead letters")
     jobs, leases = len(ledger.jobs()), sum(map(len, ledger.leases.values()))
     kinds = "+".join(world.producers), "+".join(kind for kind, _ in world.consumers)
+    witnessed = ""
+    if world.witness:
+        states = world.witness.states
+        named = [f"{count} {state.split('_')[-1].lower()}" for state, count in states.items()]
+        witnessed = f"groups handed over: {', '.join(named)}, "
     print(
         f"{fault}, world {world.number} ({kinds[0]} to {kinds[1]}): "
         f"{len(ledger.disturbances)} times, {jobs} jobs, {leases} leases, "
-        f"{len(ledger.overlapping())} overlaps, {world.lives} lives of consumers, "
+        f"{len(ledger.overlapping())} overlaps, {witnessed}{world.lives} lives of consumers, "
         f"{ledger.duplicates()} settled again of {ledger.outstanding()} outstanding: "
         f"{'ok' if not wrong else f'FAILED, see {world.folder}'}",
         flush=True,

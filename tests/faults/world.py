@@ -17,6 +17,7 @@ from pathlib import Path
 from disturbances import Disturbance
 from engines import free_port, wait_until
 from ledger import Ledger
+from witness import Witness
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -72,6 +73,7 @@ class World:
         self.disturbance = kind(self.random, self.folder)
         self.addresses = [f"127.0.0.1:{free_port()}" for _ in range(kind.servers)]
         self.servers: dict[str, subprocess.Popen] = {}
+        self.witness = Witness(self) if kind.keeps_groups else None
         self.processes: dict[str, tuple[subprocess.Popen, threading.Thread]] = {}
         self.lives = 0
 
@@ -164,6 +166,8 @@ class World:
             self.start(name, kind, "producer", name, str(groups), str(JOBS_PER_GROUP), str(seconds))
         for place in range(len(self.consumers)):
             self.start_consumer(place)
+        if self.witness:
+            self.witness.start()
         wait_until("work has begun", self.has_begun, 120)
         for _ in range(self.kills):
             if self.failures:
@@ -180,6 +184,8 @@ class World:
             process, reader = self.processes[f"p{place}"]
             process.wait(max(1, end - time.monotonic()))
             reader.join()
+        if self.witness:
+            self.witness.await_done()
         self.close()
         for place in range(len(self.consumers)):
             process, reader = self.processes[f"consumer-{place}"]
@@ -187,9 +193,9 @@ class World:
             reader.join()
 
     def has_begun(self) -> bool:
+        first = {f"p{place}-0" for place in range(len(self.producers))}
         with self.lock:
-            producers = {group.split("-")[0] for group in self.ledger.submitted}
-            return len(producers) == len(self.producers) and bool(self.ledger.leases)
+            return first <= self.ledger.submitted.keys() and bool(self.ledger.leases)
 
     def disturb(self) -> None:
         begin = time.time() * 1_000
@@ -213,9 +219,10 @@ class World:
         if closed["description"]["state"] != "SPREAD_STATE_CLOSED":
             raise AssertionError(f"the spread is not closed: {closed}")
 
-    def call(self, method: str, request: dict) -> dict:
-        url = f"http://{self.addresses[0]}/offbeat.v1.NamedSpreadService/{method}"
+    def call(self, method: str, message: dict, address: str = "") -> dict:
+        url = f"http://{address or self.addresses[0]}/offbeat.v1.NamedSpreadService/{method}"
         headers = {"content-type": "application/json"}
-        body = json.dumps(request).encode()
-        with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as answer:
+        body = json.dumps(message).encode()
+        request = urllib.request.Request(url, body, headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)

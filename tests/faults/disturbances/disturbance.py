@@ -22,6 +22,8 @@ class Disturbance:
     servers = 3
     #: What the ledger must not find.
     promises = ALL
+    #: Whether a group whose submission was answered is not lost.
+    keeps_groups = True
     #: How long one lasts, about, in seconds.
     mean_seconds = 0.1
     redis_flags = ALWAYS
@@ -36,7 +38,7 @@ class Disturbance:
 
     def store(self) -> list[str]:
         """What the servers are told of it."""
-        return ["--spread-store", f"redis+unix://{self.redis.socket}"]
+        return self.redis.store()
 
     def environment(self, place: int) -> dict[str, str]:
         """Variables of a server."""

@@ -110,6 +110,7 @@ class AnyReplica(Failover):
     wanted = 0
     #: What a replica had not received is lost, leases too. Producers submit lost groups again.
     promises = ("lost",)
+    keeps_groups = False
 
 
 class EachReplica(Failover):

@@ -16,6 +16,7 @@ class InMemory(Disturbance):
     """One server keeps the spread, and is killed."""
 
     servers = 1
+    keeps_groups = False
 
     def start(self) -> None:
         pass
@@ -44,6 +45,7 @@ class EverySecond(Disturbance):
     """Redis is killed, and has lost the end of its file, as after a loss of power."""
 
     redis_flags = ("--appendonly", "yes", "--appendfsync", "everysec")
+    keeps_groups = False
     mean_seconds = 0.9
 
     def disturb(self, world: World) -> None:
@@ -60,6 +62,7 @@ class NoFile(Disturbance):
     """Redis keeps nothing on disk, and is killed."""
 
     redis_flags = ("--appendonly", "no")
+    keeps_groups = False
 
     def disturb(self, world: World) -> None:
         self.redis.restart()
