@@ -290,6 +290,32 @@ async fn a_redis_that_does_not_answer_is_unavailable_and_then_answers_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redis_that_refuses_connections_for_a_while_is_asked_again() {
+    let redis = Redis::start(&["--requirepass", "one"]).await;
+    let url = format!("{}?pass=one", redis.url());
+    let store = RedisStore::connect(&at(&redis), &url, BYTES).await.unwrap();
+    store.open("s".to_owned(), spec(1_000)).await.unwrap();
+    let say = async |password: &str, words: &[&str]| {
+        redis.command(&[&["--no-auth-warning", "-a", password], words].concat()).await
+    };
+    say("one", &["CONFIG", "SET", "requirepass", "two"]).await;
+    say("two", &["CLIENT", "KILL", "TYPE", "normal"]).await;
+    let mut refused = 0;
+    for _ in 0..6 {
+        refused += usize::from(store.describe("s").await.is_err());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(refused >= 4, "{refused}");
+    say("two", &["CONFIG", "SET", "requirepass", "one"]).await;
+    let start = Instant::now();
+    while let Err(refused) = store.describe("s").await {
+        assert_eq!(refused.reason, Reason::StoreUnavailable);
+        assert!(start.elapsed() < Duration::from_secs(10), "{refused}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redis_without_memory_refuses_groups_and_loses_none() {
     let redis = Redis::start(&["--maxmemory", "8mb", "--maxmemory-policy", "noeviction"]).await;
     let store = connect(&redis).await;

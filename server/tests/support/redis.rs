@@ -112,7 +112,9 @@ impl Redis {
 
     async fn answers(&self) {
         let start = Instant::now();
-        while self.command(&["PING"]).await != "PONG" {
+        while !["PONG", "NOAUTH Authentication required."]
+            .contains(&&*self.command(&["PING"]).await)
+        {
             assert!(start.elapsed() < Duration::from_secs(20), "redis-server does not answer");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

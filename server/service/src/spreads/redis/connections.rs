@@ -20,6 +20,9 @@ const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// taken for dead.
 pub(super) const HOLD_MILLIS: u64 = 4_000;
 
+/// Refusals of a command by the Redis that is asked rightly.
+const ANSWERS: [&str; 4] = ["OOM", "NOPERM", "MISCONF", "NOREPLICAS"];
+
 /// The connections of a process.
 #[derive(Clone)]
 pub(super) struct Connections {
@@ -78,16 +81,20 @@ impl Connections {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What a command said on a connection. After some failures the next command has another one:
-    /// the name of Redis may lead to another Redis by now, or Sentinels may.
+    /// What a command said on a connection. After a failure the next command has another one: the
+    /// name of Redis may lead to another Redis by now, or Sentinels may.
+    ///
+    /// [`ConnectionManager`] makes a new connection by itself, and less often, where one has broken.
+    /// But it keeps for ever what a handshake was refused with, such as a wrong password.
     pub(super) async fn heard<T>(
         &self,
         said: Result<T, RedisError>,
         connection: &Connection,
     ) -> Result<T, RedisError> {
         if let Err(error) = &said {
-            let is_elsewhere = error.is_timeout() || error.code() == Some("READONLY");
-            if is_elsewhere || (self.sentinels.is_some() && error.is_io_error()) {
+            let is_mended = error.is_io_error() && !error.is_timeout() && self.sentinels.is_none();
+            let is_answer = error.code().is_some_and(|code| ANSWERS.contains(&code));
+            if !is_mended && !is_answer {
                 self.leave(connection.number).await;
             }
         }
