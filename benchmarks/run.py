@@ -159,6 +159,27 @@ SECTIONS = {
             for language in ("Python", "Ruby")
         ],
     ),
+    "store": Section(
+        "Named spreads in Redis",
+        """
+        Submitted before, then pulled and settled, the best of three; Redis on the same two
+        cores. Beside them is what teams build by hand: it has no order but that in which jobs
+        came, and a list loses what a consumer has when it dies. The budget is 20,000 jobs a
+        second, and a pull beside 100,000 open groups that costs at most twice one beside 100.
+        """,
+        ["benchmarks/store/run.sh"],
+        ratios=[
+            (
+                "in Redis, jobs/s of three consumers, 256 a call",
+                "in memory, jobs/s of three consumers, 256 a call",
+            ),
+            (
+                "in Redis, a pull of 16 beside 100,000 open groups, in µs",
+                "in Redis, a pull of 16 beside 100 open groups, in µs",
+            ),
+        ],
+        timeout=400,
+    ),
     "simulator": Section(
         "The simulator",
         """

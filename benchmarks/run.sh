@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 missing=()
 for tool in g++:g++ grpc_cpp_plugin:protobuf-compiler-grpc php:php-cli pkg-config:pkg-config \
-    protoc:protobuf-compiler python3:python3 ruby:ruby taskset:util-linux; do
+    protoc:protobuf-compiler python3:python3 redis-server:redis-server ruby:ruby taskset:util-linux; do
     command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
 done
 [ -f /usr/include/grpcpp/grpcpp.h ] || missing+=(libgrpc++-dev)
