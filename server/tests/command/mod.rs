@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
 pub mod server;
+pub mod spread;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
