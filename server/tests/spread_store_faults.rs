@@ -341,6 +341,66 @@ async fn a_redis_without_memory_refuses_groups_and_loses_none() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redis_without_memory_makes_room_by_itself() {
+    let redis = Redis::start(&["--maxmemory-policy", "noeviction"]).await;
+    let store = connect(&redis).await;
+    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    for number in 0..12 {
+        store.submit("s", vec![large(format!("g{number}"), 1)]).await.unwrap();
+    }
+    redis.command(&["CONFIG", "SET", "maxmemory", "1mb"]).await;
+    let refused = store.submit("s", vec![large("more".to_owned(), 1)]).await.unwrap_err();
+    assert_eq!(refused.reason, Reason::LimitReached, "{refused}");
+    let start = Instant::now();
+    let mut entries = u64::MAX;
+    while entries > 4 {
+        assert!(start.elapsed() < Duration::from_secs(30), "{entries} entries");
+        let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
+        let acks = leased.jobs.iter().map(|job| (job.id, SettleAction::Ack));
+        store.settle("s", acks.collect()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        entries = redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redis_that_was_replaced_for_a_while_begins_another_life() {
+    let redis = Redis::start(&[]).await;
+    let store = connect(&redis).await;
+    let before = store.open("s".to_owned(), spec(5_000)).await.unwrap().0;
+    store.submit("s", vec![group("a", 1)]).await.unwrap();
+    let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
+    // It was not restarted, but another one may have answered meanwhile.
+    redis.command(&["REPLICAOF", "127.0.0.1", "1"]).await;
+    redis.command(&["REPLICAOF", "NO", "ONE"]).await;
+    let after = store.describe("s").await.unwrap();
+    assert!(after.epoch > before.epoch);
+    let stale = store.settle("s", vec![(leased.jobs[0].id, SettleAction::Ack)]).await.unwrap();
+    assert_eq!(stale.outcomes, [SettleOutcome::Stale]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_who_wait_for_a_spread_that_is_discarded_hear_of_it() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    here.open("s".to_owned(), spec(5_000)).await.unwrap();
+    here.submit("s", vec![group("a", 1)]).await.unwrap();
+    here.pull("s", &one(), 1, NOW).await.unwrap();
+    let (puller, asker) = (Arc::clone(&here), Arc::clone(&here));
+    let pull = tokio::spawn(async move {
+        puller.pull("s", &"two".into(), 1, Duration::from_secs(20)).await.map(drop)
+    });
+    let groups = tokio::spawn(async move {
+        asker.groups("s", &["a".to_owned()], Duration::from_secs(20)).await.map(drop)
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    there.close("s", CloseMode::Discard, NOW).await.unwrap();
+    for refused in [pull.await.unwrap().unwrap_err(), groups.await.unwrap().unwrap_err()] {
+        assert_eq!(refused.reason, Reason::UnknownSpread, "{refused}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settled_groups_are_forgotten_where_room_is_wanted() {
     let redis = Redis::start(&[]).await;
     let store = RedisStore::connect(&at(&redis), &redis.url(), 100_000).await.unwrap();

@@ -76,7 +76,7 @@ impl StoreMetrics {
         registry.register("spread_store_step_duration_seconds", help, self.durations.clone());
         let help = "Steps of the store of named spreads that failed, by reason";
         registry.register("spread_store_failures", help, self.failures.clone());
-        let help = "Whether the last step of the store of named spreads reached it: 1 or 0";
+        let help = "Whether the last step of the store of named spreads succeeded, or the store was full: 1 or 0";
         registry.register("spread_store_up", help, self.is_up.clone());
     }
 }

@@ -142,10 +142,10 @@ impl Consumer {
                     if leased.empty_reason == Some(EmptyReason::Ended) {
                         return self.finish(answers).await;
                     }
-                    if leased.stopped {
-                        return Err(status::shutting_down());
-                    }
                     if leased.jobs.is_empty() {
+                        if leased.stopped {
+                            return Err(status::shutting_down());
+                        }
                         continue;
                     }
                     self.credit -= leased.jobs.len();
@@ -202,7 +202,7 @@ async fn under_way<F: Future + Unpin>(future: &mut Option<F>) -> F::Output {
     }
 }
 
-/// Jobs, once there is room to send them. Dropped before it is ready, it has leased nothing.
+/// Jobs, once there is room to send them. Dropped before it is ready, it leases nothing, or gives it back.
 async fn lease<'a>(
     store: &dyn SpreadStore,
     spread: &str,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use redis::io::tcp::TcpSettings;
 use redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
 use redis::{
     Client, ClientTlsConfig, ConnectionAddr, IntoConnectionInfo as _, RedisError, TlsCertificates,
@@ -41,7 +42,8 @@ pub(super) struct Connection {
     pub(super) replicas: ConnectionManager,
     /// For those who wait for a disk.
     pub(super) disk: ConnectionManager,
-    number: u64,
+    /// How many there were before.
+    pub(super) number: u64,
 }
 
 impl Connection {
@@ -56,7 +58,7 @@ fn config() -> ConnectionManagerConfig {
     ConnectionManagerConfig::new()
         .set_response_timeout(Some(ANSWER_TIME))
         .set_connection_timeout(Some(ANSWER_TIME))
-        .set_number_of_retries(1)
+        .set_number_of_retries(0) // the next call tries again
         .set_max_delay(Duration::from_millis(500))
 }
 
@@ -84,7 +86,7 @@ impl Connections {
     /// What a command said on a connection. After a failure the next command has another one: the
     /// name of Redis may lead to another Redis by now, or Sentinels may.
     ///
-    /// [`ConnectionManager`] makes a new connection by itself, and less often, where one has broken.
+    /// [`ConnectionManager`] connects again by itself where a connection has broken.
     /// But it keeps for ever what a handshake was refused with, such as a wrong password.
     pub(super) async fn heard<T>(
         &self,
@@ -101,14 +103,14 @@ impl Connections {
         said
     }
 
-    /// Leaves a connection, unless another call has.
+    /// Leaves a connection, unless another call has, or is about to.
     async fn leave(&self, number: u64) {
+        if self.current().number != number {
+            return;
+        }
         let client = match &self.sentinels {
             Some(sentinels) => {
-                let mut sentinels = sentinels.lock().await;
-                if self.current().number != number {
-                    return;
-                }
+                let Ok(mut sentinels) = sentinels.try_lock() else { return };
                 match sentinels.async_get_client().await {
                     Ok(client) => client,
                     Err(error) => {
@@ -128,10 +130,16 @@ impl Connections {
 }
 
 fn client(url: &str, certificates: Option<TlsCertificates>) -> Result<Client, RedisError> {
+    let place = url.into_connection_info()?.set_tcp_settings(tcp());
     match certificates {
-        Some(certificates) => Client::build_with_tls(url, certificates),
-        None => Client::open(url.into_connection_info()?),
+        Some(certificates) => Client::build_with_tls(place, certificates),
+        None => Client::open(place),
     }
+}
+
+/// Steps are small, and follow each other.
+fn tcp() -> TcpSettings {
+    TcpSettings::default().set_nodelay(true)
 }
 
 fn sentinel_client(
@@ -149,7 +157,7 @@ fn sentinel_client(
     let addresses: Vec<_> = addresses.into_iter().map(address).collect();
     let master = SentinelServerType::Master;
     let mut builder = SentinelClientBuilder::new(addresses, service, master)?;
-    builder = builder.set_client_to_redis_db(database);
+    builder = builder.set_client_to_redis_db(database).set_client_to_redis_tcp_settings(tcp());
     if is_tls {
         builder = builder.set_client_to_redis_tls_mode(TlsMode::Secure);
     }

@@ -4,10 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use redis::aio::{ConnectionManager, PubSub};
-use redis::{
-    AsyncCommands as _, ExistenceCheck, RedisError, Script, ScriptInvocation, SetExpiry,
-    SetOptions, Value,
-};
+use redis::{AsyncCommands as _, RedisError, Script, ScriptInvocation, Value};
 
 use super::calls::LAYOUT;
 use super::connections::Connections;
@@ -21,7 +18,7 @@ use crate::config::SpreadStoreConfig;
 
 /// How long a reader may take for a snapshot that has been replaced, in seconds.
 const SNAPSHOT_GRACE: i64 = 60;
-/// Bytes of entries of one answer; the last entries may exceed it.
+/// Bytes of entries of one answer; the last of them may exceed it.
 const PAGE_BYTES: usize = 4 << 20;
 /// Bytes of a piece of a snapshot.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -85,6 +82,8 @@ struct Scripts {
     /// Adds entries that take memory.
     submit: Script,
     call: Script,
+    claim: Script,
+    chunk: Script,
     compact: Script,
     discard: Script,
 }
@@ -95,15 +94,17 @@ impl std::fmt::Debug for Engine {
     }
 }
 
+/// What all scripts begin with.
+pub(super) const COMMON: &str = include_str!("scripts/common.lua");
+
 /// A script that Redis refuses when its memory is full.
 fn growing(text: &str) -> Script {
-    Script::new(&format!("#!lua\n{}\n{text}", include_str!("scripts/common.lua")))
+    Script::new(&format!("#!lua\n{COMMON}\n{text}"))
 }
 
 /// A script that makes room, or takes hardly any: it runs even then.
 fn small(text: &str) -> Script {
-    let common = include_str!("scripts/common.lua");
-    Script::new(&format!("#!lua flags=allow-oom\n{common}\n{text}"))
+    Script::new(&format!("#!lua flags=allow-oom\n{COMMON}\n{text}"))
 }
 
 impl Engine {
@@ -113,6 +114,8 @@ impl Engine {
             open: growing(include_str!("scripts/open.lua")),
             submit: growing(include_str!("scripts/call.lua")),
             call: small(include_str!("scripts/call.lua")),
+            claim: small(include_str!("scripts/claim.lua")),
+            chunk: small(include_str!("scripts/chunk.lua")),
             compact: small(include_str!("scripts/compact.lua")),
             discard: small(include_str!("scripts/discard.lua")),
         };
@@ -243,15 +246,8 @@ impl Engine {
 
     /// Whether this process may take a snapshot now: no other one does.
     pub(super) async fn claim_snapshot(&self, name: &str) -> Result<bool, RedisError> {
-        let options = SetOptions::default()
-            .conditional_set(ExistenceCheck::NX)
-            .with_expiration(SetExpiry::EX(SNAPSHOT_CLAIM));
-        let claimed: Option<String> = self
-            .connection()
-            .set_options(self.key(name, "claim"), 1, options)
-            .observed(self, CLAIM)
-            .await?;
-        Ok(claimed.is_some())
+        let mut step = self.scripts.claim.key(self.key(name, "claim"));
+        Ok(self.run::<i64>(CLAIM, step.arg(SNAPSHOT_CLAIM)).await? == 1)
     }
 
     /// Puts a snapshot of this process in the place of the entries before an index, which have so
@@ -265,21 +261,19 @@ impl Engine {
         process: u64,
         bytes: u64,
     ) -> Result<bool, RedisError> {
-        let mut connection = self.connection();
         let number = self.snapshots.fetch_add(1, Ordering::Relaxed);
         let key = self.key(name, &format!("snapshot:{index}:{process:x}:{number}"));
         let mut chunks = 0;
         for chunk in snapshot.chunks(CHUNK_BYTES) {
-            let mut step = redis::pipe();
-            step.atomic().rpush(&key, chunk).ignore().expire(&key, UNFINISHED).ignore();
-            let _: () = step.query_async(&mut connection).observed(self, WRITE_SNAPSHOT).await?;
+            let mut step = self.scripts.chunk.key(&key);
+            let _: i64 = self.run(WRITE_SNAPSHOT, step.arg(chunk).arg(UNFINISHED)).await?;
             chunks += 1;
         }
         let mut step = self.scripts.compact.key(self.key(name, "state"));
         step.key(self.key(name, "journal")).key(&key);
         step.arg(&life.life).arg(&life.epoch).arg(index).arg(chunks).arg(bytes).arg(SNAPSHOT_GRACE);
-        let taken: i64 = step.invoke_async(&mut connection).observed(self, COMPACT).await?;
-        let _: i64 = connection.del(self.key(name, "claim")).observed(self, UNCLAIM).await?;
+        let taken: i64 = self.run(COMPACT, &step).await?;
+        let _: i64 = self.connection().del(self.key(name, "claim")).observed(self, UNCLAIM).await?;
         Ok(taken == 1)
     }
 
@@ -301,12 +295,17 @@ impl Engine {
         self.connections.heard(named, &connection).await
     }
 
-    /// The names of spreads that change, as they do.
-    pub(super) async fn changes(&self) -> Result<PubSub, RedisError> {
+    /// Whether steps go to another Redis than at the time of this number.
+    pub(super) fn has_moved(&self, number: u64) -> bool {
+        self.connections.current().number != number
+    }
+
+    /// The names of spreads that change, as they do; and the number of the connection.
+    pub(super) async fn changes(&self) -> Result<(PubSub, u64), RedisError> {
         let connection = self.connections.current();
         let changes = connection.client.get_async_pubsub().observed(self, LISTEN).await;
         let mut changes = self.connections.heard(changes, &connection).await?;
         changes.subscribe(self.channel()).observed(self, LISTEN).await?;
-        Ok(changes)
+        Ok((changes, connection.number))
     }
 }

@@ -289,7 +289,8 @@ fn copies(said: &Said, wanted: u32) -> Vec<Finding> {
         let least = least.unwrap_or_default();
         found.push(warning(format!(
             "min-replicas-to-write is {least}, below --spread-store-replicas ({wanted}): a Redis \
-             that is cut off from its replicas leases jobs that the one after it leases, too"
+             that is cut off from its replicas still takes settlements, and the one after it does \
+             those jobs again"
         )));
     }
     found

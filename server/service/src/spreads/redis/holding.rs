@@ -2,20 +2,22 @@
 //!
 //! How safe depends on how Redis is configured, and on how many of its replicas may be promoted, as
 //! the server was told. A write that is waited for by `WAIT` or `WAITAOF` must have been made
-//! by the same Redis: so a write of our own goes before, and tells by its `run_id` which one it is.
+//! by the same Redis, in the same life of it: so a write of our own goes before, and tells that.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
+use redis::aio::ConnectionManager;
 use redis::{RedisError, Value};
+use tokio::time::Instant;
 
 use super::connections::{Connection, Connections, HOLD_MILLIS};
-use super::engine::Failure;
+use super::engine::{COMMON, Failure};
 
-/// Writes, and tells which Redis it is; also when its memory is full.
-const MARK: &str = "#!lua flags=allow-oom
-redis.call('SET', KEYS[1], 1)
-return string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')";
+/// How long it is believed what Redis says of its configuration, which somebody may change.
+const ASK_AGAIN: Duration = Duration::from_secs(60);
 
 /// How safe a Redis can say that groups are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,22 +32,29 @@ pub(super) enum Safety {
 
 impl Safety {
     /// Of a Redis and the replicas that may be promoted, by what it says of itself.
-    fn of(info: &str, appendfsync: Option<&str>, replicas: u32) -> Self {
-        let value = |name: &str| {
-            let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-            line.map(str::trim)
-        };
+    fn of(info: &str, config: &BTreeMap<String, String>, replicas: u32) -> Self {
+        let value = |name| value(info, name);
+        let is_set = |name, wanted| config.get(name).is_some_and(|found| found == wanted);
+        // Where a child writes, Redis may write nothing to disk itself.
+        let is_always =
+            is_set("appendfsync", "always") && is_set("no-appendfsync-on-rewrite", "no");
         // Valkey tells the version of Redis that it is compatible with, too: 7.2.
         let version = value("redis_version").unwrap_or_default();
         let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
         let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-        match (value("aof_enabled"), appendfsync) {
-            (Some("1"), Some("always")) if replicas == 0 => Self::Always,
+        match value("aof_enabled") {
+            Some("1") if is_always && replicas == 0 => Self::Always,
             // What replicas write can only be asked.
-            (Some("1"), _) if version >= (7, 2) => Self::Asked,
+            Some("1") if version >= (7, 2) => Self::Asked,
             _ => Self::Unknown,
         }
     }
+}
+
+/// A value that `INFO` tells.
+fn value<'a>(info: &'a str, name: &str) -> Option<&'a str> {
+    let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    line.map(str::trim)
 }
 
 /// Waits for replicas and disks.
@@ -57,8 +66,8 @@ pub(super) struct Holding {
     replicas: u32,
     replicas_gate: Gate,
     disk_gate: Gate,
-    /// Which Redis was asked last, and what it said.
-    known: Mutex<Option<(String, Safety)>>,
+    /// Which Redis was asked last, what it said, and when.
+    known: Mutex<Option<(String, Safety, Instant)>>,
 }
 
 /// What was waited for, and by which Redis.
@@ -118,45 +127,57 @@ impl Holding {
     /// The same for groups; and waits until they are written to disk, where Redis can say so.
     /// Whether they are.
     pub(super) async fn until_stored(&self, run: &str) -> Result<bool, Failure> {
-        match self.safety(run).await? {
-            Safety::Always => return Ok(true),
-            Safety::Asked => {
-                // Where the question fails, an ACL may forbid it: then nothing is promised.
-                if let Ok(passed) = self.disk_gate.pass(self.ask_disk()).await {
-                    same(run, &passed)?;
-                    if passed.is_reached {
-                        return Ok(true);
-                    }
-                }
-            }
-            Safety::Unknown => {}
+        let replicated = self.until_replicated(run);
+        let (stored, replicated) = tokio::join!(self.is_stored(run), replicated);
+        if stored? {
+            return Ok(true);
         }
-        self.until_replicated(run).await?;
-        Ok(false)
+        replicated.map(|()| false)
     }
 
-    /// How safe a Redis can say that groups are: it is asked once in its life.
+    /// Whether groups that a Redis has are written to disk, as soon as it can say so.
+    pub(super) async fn is_stored(&self, run: &str) -> Result<bool, Failure> {
+        match self.safety(run).await? {
+            Safety::Always => Ok(true),
+            Safety::Unknown => Ok(false),
+            // Where the question fails, an ACL may forbid it: then nothing is promised.
+            Safety::Asked => match self.disk_gate.pass(self.ask_disk()).await {
+                Ok(passed) => same(run, &passed).map(|()| passed.is_reached),
+                Err(_) => Ok(false),
+            },
+        }
+    }
+
+    /// How safe a Redis can say that groups are.
     async fn safety(&self, run: &str) -> Result<Safety, Failure> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((known, safety)) = known
+        if let Some((known, safety, at)) = known
             && known == run
+            && at.elapsed() < ASK_AGAIN
         {
             return Ok(safety);
         }
         let connection = self.connections.current();
-        let mut steps = connection.steps.clone();
-        let info =
-            redis::cmd("INFO").arg("server").arg("persistence").query_async(&mut steps).await;
-        let info: String = self.connections.heard(info, &connection).await?;
-        if !info.contains(&format!("run_id:{run}")) {
+        let mut step = redis::pipe();
+        for section in ["server", "replication", "persistence"] {
+            step.cmd("INFO").arg(section);
+        }
+        let info = step.query_async::<Vec<String>>(&mut connection.steps.clone()).await;
+        let info = self.connections.heard(info, &connection).await?.concat();
+        let there = value(&info, "run_id").zip(value(&info, "master_replid"));
+        if there.is_none_or(|(run_id, replication)| format!("{run_id}/{replication}") != run) {
             return Err(another());
         }
-        // Services that manage Redis forbid it: then nothing is promised.
-        let appendfsync: Result<Vec<String>, RedisError> =
-            redis::cmd("CONFIG").arg("GET").arg("appendfsync").query_async(&mut steps).await;
-        let appendfsync = appendfsync.ok().and_then(|pair| pair.into_iter().nth(1));
-        let safety = Safety::of(&info, appendfsync.as_deref(), self.replicas);
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((run.to_owned(), safety));
+        let mut command = redis::cmd("CONFIG");
+        command.arg("GET").arg(&["appendfsync", "no-appendfsync-on-rewrite"]);
+        let config = match command.query_async(&mut connection.steps.clone()).await {
+            // Services that manage Redis forbid it: then nothing is promised.
+            Err(error) if error.code().is_some() => BTreeMap::new(),
+            said => self.connections.heard(said, &connection).await?,
+        };
+        let safety = Safety::of(&info, &config, self.replicas);
+        let known = Some((run.to_owned(), safety, Instant::now()));
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
         Ok(safety)
     }
 
@@ -178,19 +199,30 @@ impl Holding {
         Ok(Passed { run, is_reached: here >= 1 && replicas >= self.replicas })
     }
 
-    /// Writes, and waits as a command says, on one connection.
+    /// Writes, and waits as a command says, on one connection; again, if that has broken since it
+    /// was used last.
     async fn ask(
         &self,
         connection: &Connection,
-        mut manager: redis::aio::ConnectionManager,
+        manager: ConnectionManager,
         mut wait: redis::Cmd,
     ) -> Result<(String, Value), RedisError> {
         wait.arg(HOLD_MILLIS);
         let mut step = redis::pipe();
-        step.cmd("EVAL").arg(MARK).arg(1).arg(&self.mark).add_command(wait);
-        let said = step.query_async(&mut manager).await;
+        step.cmd("EVAL").arg(mark()).arg(1).arg(&self.mark).add_command(wait);
+        let said = match step.query_async(&mut manager.clone()).await {
+            Err(error) if error.is_connection_dropped() => {
+                step.query_async(&mut manager.clone()).await
+            }
+            said => said,
+        };
         self.connections.heard(said, connection).await
     }
+}
+
+/// A script that writes, and tells which Redis it is; also when its memory is full.
+fn mark() -> String {
+    format!("#!lua flags=allow-oom\n{COMMON}\nredis.call('SET', KEYS[1], 1)\nreturn run()")
 }
 
 fn same(run: &str, passed: &Passed) -> Result<(), Failure> {
@@ -211,21 +243,28 @@ mod tests {
             format!("# Server\r\nredis_version:{version}\r\naof_enabled:{aof}\r\n")
         };
         for (version, aof, appendfsync, replicas, safety) in [
-            ("7.0.15", 1, Some("always"), 0, Safety::Always),
-            ("7.0.15", 1, Some("always"), 1, Safety::Unknown),
-            ("7.0.15", 1, Some("everysec"), 0, Safety::Unknown),
+            ("7.0.15", 1, Some(("always", "no")), 0, Safety::Always),
+            ("7.0.15", 1, Some(("always", "yes")), 0, Safety::Unknown),
+            ("7.0.15", 1, Some(("always", "no")), 1, Safety::Unknown),
+            ("7.0.15", 1, Some(("everysec", "no")), 0, Safety::Unknown),
             ("7.0.15", 1, None, 0, Safety::Unknown),
-            ("7.0.15", 0, Some("always"), 0, Safety::Unknown),
-            ("7.2.4", 1, Some("everysec"), 0, Safety::Asked),
+            ("7.0.15", 0, Some(("always", "no")), 0, Safety::Unknown),
+            ("7.2.4", 1, Some(("everysec", "no")), 0, Safety::Asked),
             ("8.0.2", 1, None, 1, Safety::Asked),
-            ("8.0.2", 0, Some("always"), 0, Safety::Unknown),
-            ("10.1", 1, Some("always"), 0, Safety::Always),
-            ("10.1", 1, Some("always"), 2, Safety::Asked),
+            ("8.0.2", 0, Some(("always", "no")), 0, Safety::Unknown),
+            ("10.1", 1, Some(("always", "no")), 0, Safety::Always),
+            ("10.1", 1, Some(("always", "yes")), 0, Safety::Asked),
+            ("10.1", 1, Some(("always", "no")), 2, Safety::Asked),
         ] {
-            let found = Safety::of(&info(version, aof), appendfsync, replicas);
+            let mut config = BTreeMap::new();
+            if let Some((appendfsync, on_rewrite)) = appendfsync {
+                config.insert("appendfsync".to_owned(), appendfsync.to_owned());
+                config.insert("no-appendfsync-on-rewrite".to_owned(), on_rewrite.to_owned());
+            }
+            let found = Safety::of(&info(version, aof), &config, replicas);
             assert_eq!(found, safety, "{version} {aof} {appendfsync:?} {replicas}");
         }
-        assert_eq!(Safety::of("", None, 0), Safety::Unknown);
+        assert_eq!(Safety::of("", &BTreeMap::new(), 0), Safety::Unknown);
     }
 
     #[tokio::test]

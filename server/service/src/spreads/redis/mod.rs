@@ -7,8 +7,8 @@
 //! the process has not seen. Its own entry then gives the answer. From time to time a snapshot takes
 //! the place of the entries before it.
 //!
-//! Redis tells by its `run_id` that it was restarted or that another one took over. The journal may
-//! have lost its end then, so the script begins another life of the spread
+//! Redis tells by its `run_id` that it was restarted, and by its `master_replid` that another one
+//! took over. The journal may have lost its end then, so the script begins another life of the spread
 //! ([`restart`](offbeat_core::spread::named::NamedSpread::restart)).
 
 mod address;
@@ -34,7 +34,7 @@ use futures_util::StreamExt as _;
 use offbeat_core::spread::named::BytesLeft;
 use offbeat_core::{Moment, Reason, Rejection};
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use self::calls::Call;
 use self::engine::{Engine, Failure};
@@ -44,8 +44,13 @@ use self::shared::Shared;
 use super::views::unknown;
 use crate::config::SpreadStoreConfig;
 
+/// How often a spread is asked, or opened, while others discard it or it is read again.
+const TRIES: usize = 8;
+
 /// How often those who wait look, if Redis says nothing: its words may have been lost.
 const LOOK: Duration = Duration::from_secs(5);
+/// How long Redis may take until it can be listened to.
+const LISTEN_TIME: Duration = Duration::from_secs(5);
 /// The pause before Redis is listened to again.
 const LISTEN_AGAIN: Duration = Duration::from_millis(500);
 
@@ -137,6 +142,27 @@ impl RedisStore {
         Ok(shared)
     }
 
+    /// The spread as it is now, and what it says. It may be forgotten or read again meanwhile.
+    async fn ask<T>(
+        &self,
+        name: &str,
+        question: impl Fn(&Shared) -> Option<T>,
+    ) -> Result<T, Rejection> {
+        for _ in 0..TRIES {
+            if let Some(answer) = question(&*self.read(name).await?) {
+                return Ok(answer);
+            }
+        }
+        Err(interrupted())
+    }
+
+    /// A call whose answer waits for the replicas that may take over.
+    async fn call_held(&self, name: &str, call: &Call) -> Result<Answered, Rejection> {
+        let (_, answered) = self.call(name, call).await?;
+        self.heard(name, self.engine.holding.until_replicated(&answered.run).await)?;
+        Ok(answered)
+    }
+
     async fn call(&self, name: &str, call: &Call) -> Result<(Arc<Shared>, Answered), Rejection> {
         let shared = self.shared(name);
         let answered = self.heard(name, shared.call(call).await)?;
@@ -153,7 +179,8 @@ impl RedisStore {
             }
             let remembered = shared.with(|kept| kept.machine.remembered_memory());
             if remembered.is_some_and(|bytes| bytes > 0) {
-                self.call(shared.name(), &Call::Forget { bytes: missing }).await?;
+                // It may be gone, or not be reached: then there is less room.
+                let _ = self.call(shared.name(), &Call::Forget { bytes: missing }).await;
             }
         }
         let left = self.max_byte_count.saturating_sub(self.byte_count());
@@ -190,13 +217,21 @@ impl RedisStore {
     /// Hears from Redis which spreads change, for as long as the server runs.
     async fn listen(&self) {
         loop {
-            match self.engine.changes().await {
-                Ok(changes) => {
+            // It has no time limits of its own.
+            match timeout(LISTEN_TIME, self.engine.changes()).await {
+                Ok(Ok((changes, number))) => {
                     let mut changes = changes.into_on_message();
                     for shared in self.all() {
                         self.look(&shared).await; // of what was missed
                     }
-                    while let Some(message) = changes.next().await {
+                    loop {
+                        let message = match timeout(LOOK, changes.next()).await {
+                            Ok(Some(message)) => message,
+                            Ok(None) => break,
+                            // One that is gone may say nothing of it.
+                            Err(_) if self.engine.has_moved(number) => break,
+                            Err(_) => continue,
+                        };
                         let Ok(text) = message.get_payload::<String>() else { continue };
                         let Some((next, name)) = text.split_once(' ') else { continue };
                         let shared = self.lock().get(name).cloned();
@@ -206,7 +241,8 @@ impl RedisStore {
                         }
                     }
                 }
-                Err(error) => tracing::warn!(%error, "the store of named spreads is not heard"),
+                Ok(Err(error)) => tracing::warn!(%error, "the store of named spreads is not heard"),
+                Err(_) => tracing::warn!("the store of named spreads lets nobody listen"),
             }
             tokio::time::sleep(LISTEN_AGAIN).await;
         }
@@ -227,7 +263,7 @@ impl RedisStore {
     }
 }
 
-/// A call of this process broke off: a bug.
+/// A call of this process broke off, or a spread was forgotten again and again.
 fn interrupted() -> Rejection {
     let allowed = "must be answered: try again";
     Rejection::new(Reason::StoreUnavailable, "spread_store", "no answer", allowed)

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::calls::{Answer, Call};
-use super::replica::{Answered, Kept};
+use super::replica::Answered;
 use super::{RedisStore, interrupted, moment};
 use crate::spreads::Leased;
 
@@ -52,12 +52,12 @@ impl RedisStore {
         count: usize,
     ) -> Result<(Leased, bool, String), Rejection> {
         let start = Instant::now();
-        let (shared, answered) = self.call(name, &Call::Pull { consumer, count }).await?;
-        let Answered { answer: Answer::Jobs(jobs), millis, epoch, run } = answered else {
+        let (_, answered) = self.call(name, &Call::Pull { consumer, count }).await?;
+        let Answered { answer: Answer::Jobs(jobs), millis, epoch, lease_millis, run } = answered
+        else {
             return Err(interrupted());
         };
         let (jobs, empty_reason) = jobs?;
-        let lease_millis = shared.with(Kept::lease_millis).ok_or_else(interrupted)?;
         let is_final = !jobs.is_empty() || empty_reason == Some(EmptyReason::Ended);
         let (end_time, stopped) = (moment(millis + lease_millis - 1), *self.stopped.borrow());
         let leased = Leased { epoch, lease_millis, end_time, jobs, empty_reason, stopped, start };

@@ -31,7 +31,7 @@ pub(super) struct Life {
     pub(super) life: String,
     /// The epoch now.
     pub(super) epoch: String,
-    /// The `run_id` of the Redis that told it.
+    /// Which life of which Redis told it.
     pub(super) run: String,
 }
 
@@ -42,7 +42,8 @@ pub(super) struct Answered {
     /// When the call was made, by the clock of Redis.
     pub(super) millis: u64,
     pub(super) epoch: u64,
-    /// The `run_id` of the Redis that has it; empty until that is known.
+    pub(super) lease_millis: u64,
+    /// Which life of which Redis has it; empty until that is known.
     pub(super) run: String,
 }
 
@@ -87,9 +88,16 @@ impl Replica {
                 let now = millis.saturating_sub(kept.zero);
                 let epoch = kept.epoch;
                 let answer = call.apply(&mut kept.machine, epoch, now);
+                let lease_millis = kept.lease_millis();
                 if let Some(asked) = self.asked.remove(&id) {
                     // Fails if nobody waits any more.
-                    let _ = asked.send(Answered { answer, millis, epoch, run: String::new() });
+                    let _ = asked.send(Answered {
+                        answer,
+                        millis,
+                        epoch,
+                        lease_millis,
+                        run: String::new(),
+                    });
                 }
             }
         }

@@ -15,7 +15,7 @@ use super::calls::{Answer, Call, empty_reason};
 use super::engine::Failure;
 use super::replica::{Answered, Kept};
 use super::shared::Shared;
-use super::{RedisStore, interrupted, moment};
+use super::{RedisStore, TRIES, interrupted, moment};
 use crate::limits::NAMED_SPREADS;
 use crate::metrics::StoreMetrics;
 use crate::spreads::views::{check_name, check_same, too_many, unknown};
@@ -32,9 +32,6 @@ fn tell_stored(is_stored: bool, statuses: &mut [GroupStatus]) {
         }
     }
 }
-
-/// How often a spread is opened while others discard it and open it again.
-const TRIES: usize = 8;
 
 #[tonic::async_trait]
 impl SpreadStore for Arc<RedisStore> {
@@ -76,10 +73,10 @@ impl SpreadStore for Arc<RedisStore> {
     }
 
     async fn update(&self, name: &str, changes: LimitChanges) -> Result<Description, Rejection> {
-        let (shared, answered) = self.call(name, &Call::Update(changes)).await?;
+        let answered = self.call_held(name, &Call::Update(changes)).await?;
         let Answer::Done(done) = answered.answer else { return Err(interrupted()) };
         done?;
-        shared.with(|kept| kept.describe(name)).ok_or_else(interrupted)
+        self.describe(name).await
     }
 
     async fn submit(
@@ -91,23 +88,21 @@ impl SpreadStore for Arc<RedisStore> {
         let payloads = parts.iter().flat_map(|part| &part.payloads);
         let payloads = payloads.map(|payload| payload.len() as u64).sum::<u64>();
         let elsewhere = self.bytes_left(wanted, wanted - payloads).await?;
-        let mut shared = self.shared(name);
         // What would be refused does not become an entry.
-        if !matches!(shared.check(&parts, elsewhere), Some(Ok(()))) {
-            shared = self.read(name).await?;
-            shared.check(&parts, elsewhere).ok_or_else(interrupted)??;
+        if !matches!(self.shared(name).check(&parts, elsewhere), Some(Ok(()))) {
+            self.ask(name, |shared| shared.check(&parts, elsewhere)).await??;
         }
         let call = Call::Submit { parts, elsewhere };
-        let (shared, answered) = self.call(name, &call).await?;
-        let Answered { answer: Answer::Statuses(statuses), epoch, run, .. } = answered else {
+        let (_, answered) = self.call(name, &call).await?;
+        let Answered { answer: Answer::Statuses(statuses), epoch, lease_millis, run, .. } =
+            answered
+        else {
             return Err(interrupted());
         };
         let mut statuses = statuses?;
         let is_stored = self.heard(name, self.engine.holding.until_stored(&run).await)?;
         tell_stored(is_stored, &mut statuses);
-        let lease_millis = shared.with(|kept| kept.machine.spec().lease_millis);
-        let lease_millis = lease_millis.ok_or_else(interrupted)?;
-        Ok((statuses, Receipt { epoch, lease_millis }))
+        Ok((statuses, Receipt { epoch, lease_millis: lease_millis.cast_signed() }))
     }
 
     async fn groups(
@@ -119,21 +114,25 @@ impl SpreadStore for Arc<RedisStore> {
         let end = Instant::now() + wait;
         let mut is_stale = true;
         loop {
-            let mut shared = self.shared(name);
+            let shared = self.shared(name);
             let changes = shared.subscribe();
             let is_last = self.is_over(end);
-            if is_stale || is_last {
-                shared = self.read(name).await?;
-            }
-            let answer = shared.with_life(|kept, life, _| {
-                let is_news = ids.iter().any(|id| kept.machine.is_over(id));
-                let statuses = (is_news || is_last)
-                    .then(|| kept.machine.groups(ids.iter().map(String::as_str)));
-                statuses.map(|statuses| (statuses, kept.epoch, life.run.clone()))
-            });
-            if let Some((mut statuses, epoch, run)) = answer.ok_or_else(interrupted)? {
+            let question = |shared: &Shared| {
+                shared.with_life(|kept, life, _| {
+                    let is_news = ids.iter().any(|id| kept.machine.is_over(id));
+                    let statuses = (is_news || is_last)
+                        .then(|| kept.machine.groups(ids.iter().map(String::as_str)));
+                    statuses.map(|statuses| (statuses, kept.epoch, life.run.clone()))
+                })
+            };
+            let known = if is_stale || is_last { None } else { question(&shared) };
+            let answer = match known {
+                Some(answer) => answer,
+                None => self.ask(name, question).await?,
+            };
+            if let Some((mut statuses, epoch, run)) = answer {
                 if statuses.iter().any(|status| status.state == GroupState::Received) {
-                    let stored = self.engine.holding.until_stored(&run).await;
+                    let stored = self.engine.holding.is_stored(&run).await;
                     tell_stored(matches!(stored, Ok(true)), &mut statuses);
                 }
                 return Ok((statuses, epoch));
@@ -153,17 +152,20 @@ impl SpreadStore for Arc<RedisStore> {
         // At first, what is known here may do, if there is a job. Later, only time makes it stale.
         let (mut is_first, mut is_stale) = (true, false);
         loop {
-            let mut shared = self.shared(name);
+            let shared = self.shared(name);
             let changes = shared.subscribe();
             let is_last = self.is_over(end);
             // A pull that leases nothing is no entry.
-            let may_lease =
+            let question =
                 |shared: &Shared| shared.with_now(|kept, now| kept.may_lease(now, consumer, count));
-            if is_stale || (is_first && !matches!(may_lease(&shared), Some(Ok(true)))) {
-                shared = self.read(name).await?;
-            }
+            let known = if is_stale { None } else { question(&shared) };
+            let may_lease = match known {
+                Some(Ok(true)) => true,
+                Some(known) if !is_first => known?,
+                _ => self.ask(name, question).await??,
+            };
             is_first = false;
-            if may_lease(&shared).ok_or_else(interrupted)?? {
+            if may_lease {
                 let (leased, is_final) = self.pull_once(name, consumer, count).await?;
                 if is_final || is_last {
                     return Ok(leased);
@@ -178,7 +180,7 @@ impl SpreadStore for Arc<RedisStore> {
                     stopped: *self.stopped.borrow(),
                     start: Instant::now(),
                 };
-                return shared.with(none).ok_or_else(interrupted);
+                return self.ask(name, |shared| shared.with(none)).await;
             }
             is_stale = self.wait(&shared, changes, end).await;
         }
@@ -190,21 +192,21 @@ impl SpreadStore for Arc<RedisStore> {
         settlements: Vec<(LeaseId, SettleAction)>,
     ) -> Result<Settled, Rejection> {
         let extends = settlements.iter().any(|(_, action)| *action == SettleAction::ExtendLease);
-        let (shared, answered) = self.call(name, &Call::Settle(settlements)).await?;
-        let Answered { answer: Answer::Outcomes(outcomes), millis, run, .. } = answered else {
+        let (_, answered) = self.call(name, &Call::Settle(settlements)).await?;
+        let Answered { answer: Answer::Outcomes(outcomes), millis, lease_millis, run, .. } =
+            answered
+        else {
             return Err(interrupted());
         };
         if extends {
             // A replica that has taken over does not wait for a lease that was extended elsewhere.
             self.heard(name, self.engine.holding.until_replicated(&run).await)?;
         }
-        let lease = shared.with(Kept::lease_millis).ok_or_else(interrupted)?;
-        Ok(Settled { outcomes, extended_end_time: moment(millis + lease - 1) })
+        Ok(Settled { outcomes, extended_end_time: moment(millis + lease_millis - 1) })
     }
 
     async fn describe(&self, name: &str) -> Result<Description, Rejection> {
-        let shared = self.read(name).await?;
-        shared.with(|kept| kept.describe(name)).ok_or_else(interrupted)
+        self.ask(name, |shared| shared.with(|kept| kept.describe(name))).await
     }
 
     async fn list(&self, after: &str, count: usize) -> Result<(Vec<Description>, bool), Rejection> {
@@ -213,9 +215,13 @@ impl SpreadStore for Arc<RedisStore> {
         let has_more = names.len() > count;
         let mut page = Vec::new();
         for name in names.iter().take(count) {
+            let is_used = self.lock().contains_key(name);
             match self.describe(name).await {
                 Err(refused) if refused.reason == Reason::UnknownSpread => {}
                 described => page.push(described?),
+            }
+            if !is_used {
+                self.lock().remove(name); // those who came meanwhile go on
             }
         }
         Ok((page, has_more))
@@ -227,12 +233,11 @@ impl SpreadStore for Arc<RedisStore> {
         after: Option<u64>,
         count: usize,
     ) -> Result<DeadLetterPage, Rejection> {
-        let shared = self.read(name).await?;
-        let page = shared.with(|kept| {
+        let page = |kept: &Kept| {
             let (letters, has_more) = kept.machine.dead_letters(after, count);
             DeadLetterPage { epoch: kept.epoch, letters, has_more }
-        });
-        page.ok_or_else(interrupted)
+        };
+        self.ask(name, |shared| shared.with(page)).await
     }
 
     async fn redrive_dead_letters(
@@ -240,12 +245,11 @@ impl SpreadStore for Arc<RedisStore> {
         name: &str,
         letters: &DeadLetterIds,
     ) -> Result<u64, Rejection> {
-        let shared = self.read(name).await?;
         let wanted = |kept: &Kept| kept.machine.redriven_memory(letters.in_epoch(kept.epoch));
-        let wanted = shared.with(wanted).ok_or_else(interrupted)?;
+        let wanted = self.ask(name, |shared| shared.with(wanted)).await?;
         let elsewhere = self.bytes_left(wanted, wanted).await?;
         let call = Call::Redrive { letters: letters.clone(), elsewhere };
-        let Answer::Count(count) = self.call(name, &call).await?.1.answer else {
+        let Answer::Count(count) = self.call_held(name, &call).await?.answer else {
             return Err(interrupted());
         };
         count
@@ -257,7 +261,7 @@ impl SpreadStore for Arc<RedisStore> {
         letters: &DeadLetterIds,
     ) -> Result<u64, Rejection> {
         let call = Call::DeleteLetters(letters.clone());
-        let Answer::Count(count) = self.call(name, &call).await?.1.answer else {
+        let Answer::Count(count) = self.call_held(name, &call).await?.answer else {
             return Err(interrupted());
         };
         count
@@ -281,12 +285,11 @@ impl SpreadStore for Arc<RedisStore> {
         let end = Instant::now() + wait;
         loop {
             let changes = self.shared(name).subscribe();
-            let shared = self.read(name).await?;
-            let description = shared.with(|kept| kept.describe(name)).ok_or_else(interrupted)?;
+            let description = self.describe(name).await?;
             match description.state {
-                SpreadState::Open => drop(self.call(name, &Call::Close).await?),
+                SpreadState::Open => drop(self.call_held(name, &Call::Close).await?),
                 SpreadState::Draining if !self.is_over(end) => {
-                    self.wait(&shared, changes, end).await;
+                    self.wait(&self.shared(name), changes, end).await;
                 }
                 SpreadState::Draining | SpreadState::Closed => return Ok(description),
             }

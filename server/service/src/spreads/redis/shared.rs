@@ -141,7 +141,7 @@ impl Shared {
     pub(super) async fn read(self: &Arc<Self>) -> Result<(), Failure> {
         let from = self.lock().next;
         let told = self.engine.call(&self.name, from, &[], false).await?;
-        self.take_all(told, from).await
+        self.take_all(told, from, false).await
     }
 
     /// Adds a call to the journal, and gives its answer.
@@ -161,7 +161,7 @@ impl Shared {
         let heard = match self.engine.call(&self.name, from, &entry, call.grows()).await {
             Ok(told) => {
                 let run = told.life.run.clone();
-                self.take_all(told, from).await.map(|()| run)
+                self.take_all(told, from, true).await.map(|()| run)
             }
             Err(failure) => Err(failure),
         };
@@ -174,13 +174,14 @@ impl Shared {
         }
     }
 
-    /// Takes what Redis told about the entries from an index on, and asks until nothing is missing.
-    async fn take_all(self: &Arc<Self>, told: Told, from: u64) -> Result<(), Failure> {
-        let (mut told, mut from) = (told, from);
+    /// Takes what Redis told about the entries from an index on, of which one was `added`, and asks
+    /// until nothing is missing.
+    async fn take_all(self: &Arc<Self>, told: Told, from: u64, added: bool) -> Result<(), Failure> {
+        let (mut told, mut from, mut added) = (told, from, added);
         let mut reading = None;
         for _ in 0..MOST_READS {
             let bytes = told.bytes;
-            match self.take(&told, from)? {
+            match self.take(&told, from, added)? {
                 Missing::Nothing => {
                     self.compact_if_long(bytes);
                     return Ok(());
@@ -192,18 +193,28 @@ impl Shared {
                 }
                 Missing::Entries | Missing::Snapshot { .. } => {
                     reading = Some(self.reading.lock().await);
+                    if self.has(&told) {
+                        return Ok(()); // who had the lock has read it
+                    }
                 }
             }
-            from = self.lock().next;
+            (from, added) = (self.lock().next, false);
             told = self.engine.call(&self.name, from, &[], false).await?;
         }
         Err(Failure::Engine("the journal grows faster than it can be read".to_owned()))
     }
 
-    fn take(&self, told: &Told, from: u64) -> Result<Missing, Failure> {
+    /// Whether all is known that was told.
+    fn has(&self, told: &Told) -> bool {
+        let replica = self.lock();
+        replica.life.as_ref() == Some(&told.life) && replica.next >= told.next
+    }
+
+    fn take(&self, told: &Told, from: u64, added: bool) -> Result<Missing, Failure> {
         let mut replica = self.lock();
-        // Redis may also have gone back to less than was seen.
-        if replica.life.as_ref() != Some(&told.life) || from > told.next {
+        // Redis may also have gone back to less than was seen; an entry that was added is beyond it.
+        let is_behind = from.saturating_add(u64::from(added)) > told.next;
+        if replica.life.as_ref() != Some(&told.life) || is_behind {
             replica.forget();
             replica.life = Some(told.life.clone());
         }

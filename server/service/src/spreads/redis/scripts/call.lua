@@ -27,9 +27,11 @@ local next = first + redis.call('LLEN', journal)
 if entry ~= '' or known[3] ~= this_run then
   redis.call('PUBLISH', channel, string.format('%.0f', next) .. ' ' .. name)
 end
-local entries, bytes, place = {}, 0, math.max(from - first, 0)
+local entries, bytes, place, count = {}, 0, math.max(from - first, 0), 1
 while from >= first and first + place < next and bytes < tonumber(most) do
-  local some = redis.call('LRANGE', journal, place, place + 15)
+  -- A few at first: they may be large.
+  local some = redis.call('LRANGE', journal, place, place + count - 1)
+  count = math.min(2 * count, 16)
   for _, one in ipairs(some) do
     entries[#entries + 1] = one
     bytes = bytes + #one

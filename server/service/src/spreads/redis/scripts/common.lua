@@ -16,9 +16,10 @@ local function new_epoch(epochs)
   return epoch
 end
 
--- One life of this Redis: another one after a restart or a failover.
+-- One life of this Redis: another one after a restart, and each time that it takes over.
 local function run()
-  return string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+  local run_id = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+  return run_id .. '/' .. string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
 end
 
 -- Adds an entry to the journal of a spread.

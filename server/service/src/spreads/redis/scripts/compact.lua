@@ -12,7 +12,13 @@ if known[1] ~= life or known[2] ~= epoch or dropped <= 0 or dropped > redis.call
   return 0
 end
 redis.call('PERSIST', snapshot)
-if known[4] ~= '' then redis.call('EXPIRE', known[4], grace) end
+-- Who is reading the last one may go on; who reads one before it begins again.
+local replaced = redis.call('HGET', state, 'replaced')
+if replaced then redis.call('UNLINK', replaced) end
+if known[4] ~= '' then
+  redis.call('EXPIRE', known[4], grace)
+  redis.call('HSET', state, 'replaced', known[4])
+end
 redis.call('LTRIM', journal, dropped, -1)
 local left = math.max(0, tonumber(redis.call('HGET', state, 'bytes')) - tonumber(bytes))
 redis.call('HSET', state, 'first', index, 'snapshot', snapshot, 'bytes', left)
