@@ -18,11 +18,11 @@ enum GroupState: string
     /** It is in the memory of the service, and lost with it; or in a store that has not said that it is on disk. */
     case Received = 'received';
 
-    /** It is in the store, on disk, also on as many replicas as may take over. */
-    case Stored = 'stored';
-
     /** Each of its jobs was acknowledged, or is a dead letter. */
     case Settled = 'settled';
+
+    /** It is in the store, on disk, also on as many replicas as may take over. */
+    case Stored = 'stored';
 
     /** @internal */
     public static function fromMessage(int $number): self
