@@ -9,7 +9,7 @@ use offbeat::proto::stream_jobs_request::Message as AskedJobs;
 use offbeat::proto::stream_jobs_response::Message as Jobs;
 use offbeat::proto::{
     GroupCommit, GroupPart, JobCredit, JobSettlement, JobSettlements, LeasedJobs, NamedSpreadSpec,
-    OpenSpreadRequest, PullJobsRequest, SettleAction, SettleJobsRequest, SpreadOrder,
+    OpenSpreadRequest, PullJobsRequest, SettleAction, SettleJobsRequest, SpreadLimits, SpreadOrder,
     StreamJobsRequest, StreamJobsStart, SubmitGroupsRequest, SubmittedJob,
 };
 use sha2::{Digest as _, Sha256};
@@ -52,7 +52,8 @@ fn group(id: String, payloads: Vec<bytes::Bytes>) -> GroupPart {
 }
 
 async fn open(client: &mut NamedSpreadServiceClient<Channel>, spread: &str) {
-    let spec = NamedSpreadSpec { order: Some(order()), ..NamedSpreadSpec::default() };
+    let limits = Some(SpreadLimits { max_group_count: Some(200_000), ..SpreadLimits::default() });
+    let spec = NamedSpreadSpec { order: Some(order()), limits, ..NamedSpreadSpec::default() };
     let request = OpenSpreadRequest { spread_name: spread.to_owned(), spec: Some(spec) };
     client.open_spread(request).await.unwrap();
 }
