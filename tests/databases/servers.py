@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,32 +20,32 @@ from offbeat import SqlDialect, SqlParameterStyle, SqlPredicate
 Rows = Sequence[Sequence[Any]]
 
 
-class Database:
+class Database(ABC):
     """What the tests need of a database, whatever its driver is called."""
 
     dialect: SqlDialect
     styles: tuple[SqlParameterStyle, ...]
 
+    @abstractmethod
     def run(self, sql: str) -> Rows:
         """Run a statement without parameters."""
-        raise NotImplementedError
 
+    @abstractmethod
     def load(self, table: str, columns: dict[str, str], rows: Iterable[Sequence[Any]]) -> None:
         """Make a table of quoted names, and fill it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def select(self, table: str, predicate: SqlPredicate, style: SqlParameterStyle) -> list[int]:
         """Return the column ``n`` of the rows that a predicate selects."""
-        raise NotImplementedError
 
-    def analyze(self, table: str) -> None:
+    def analyze(self, table: str) -> None:  # noqa: B027 (not every database does)
         """Let the database see what is in a table and its indexes, before it plans."""
 
+    @abstractmethod
     def plan(self, table: str, predicate: SqlPredicate, style: SqlParameterStyle) -> str:
         """Return how the database would find the rows of a predicate."""
-        raise NotImplementedError
 
-    def stop(self) -> None:
+    def stop(self) -> None:  # noqa: B027 (a file has nothing to end)
         """End it."""
 
 

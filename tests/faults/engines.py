@@ -55,7 +55,7 @@ class Redis:
         self.process: subprocess.Popen | None = None
 
     def store(self) -> list[str]:
-        """What servers are told of it."""
+        """Flags of the servers about it."""
         return ["--spread-store", f"redis+unix://{self.socket}"]
 
     def start(self, *more: str) -> None:

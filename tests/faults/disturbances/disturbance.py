@@ -37,7 +37,7 @@ class Disturbance:
         self.redis.start()
 
     def store(self) -> list[str]:
-        """What the servers are told of it."""
+        """Flags of the servers about it."""
         return self.redis.store()
 
     def environment(self, place: int) -> dict[str, str]:

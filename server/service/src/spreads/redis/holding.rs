@@ -1,7 +1,7 @@
 //! Answers that are withheld until what they say is safe.
 //!
 //! How safe depends on how Redis is configured, and on how many of its replicas may be promoted, as
-//! the server was told. A write that is waited for by `WAIT` or `WAITAOF` must have been made
+//! the configuration says. A write that is waited for by `WAIT` or `WAITAOF` must have been made
 //! by the same Redis, in the same life of it: so a write of our own goes before, and tells that.
 
 use std::collections::BTreeMap;
@@ -110,7 +110,7 @@ impl Holding {
         Self { connections, mark, replicas, replicas_gate, disk_gate, known }
     }
 
-    /// Waits until as many replicas as may be promoted have what a Redis was told so far.
+    /// Waits until as many replicas as may be promoted have what a Redis has so far.
     pub(super) async fn until_replicated(&self, run: &str) -> Result<(), Failure> {
         if self.replicas == 0 {
             return Ok(());

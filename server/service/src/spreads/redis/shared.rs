@@ -204,7 +204,7 @@ impl Shared {
         Err(Failure::Engine("the journal grows faster than it can be read".to_owned()))
     }
 
-    /// Whether all is known that was told.
+    /// Whether all of an answer is known.
     fn has(&self, told: &Told) -> bool {
         let replica = self.lock();
         replica.life.as_ref() == Some(&told.life) && replica.next >= told.next
