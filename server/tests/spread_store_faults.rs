@@ -340,27 +340,112 @@ async fn a_redis_without_memory_refuses_groups_and_loses_none() {
     store.submit("s", vec![large("more".to_owned(), 1)]).await.unwrap();
 }
 
+/// A number that `INFO` tells.
+async fn told(redis: &Redis, name: &str) -> u64 {
+    let info = redis.command(&["INFO"]).await;
+    let found = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    found.unwrap().trim().parse().unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redis_without_memory_makes_room_by_itself() {
+    const STATE: &str = "test:spread:s:state";
     let redis = Redis::start(&["--maxmemory-policy", "noeviction"]).await;
     let store = connect(&redis).await;
     store.open("s".to_owned(), spec(600_000)).await.unwrap();
-    for number in 0..12 {
+    let empty = told(&redis, "used_memory").await;
+    for number in 0..24 {
         store.submit("s", vec![large(format!("g{number}"), 1)]).await.unwrap();
     }
-    redis.command(&["CONFIG", "SET", "maxmemory", "1mb"]).await;
+    // A snapshot holds the jobs: it stays as large when they are settled.
+    let start = Instant::now();
+    while redis.command(&["HGET", STATE, "snapshot"]).await.is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(20), "no snapshot was taken");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let limit = (empty + (2 << 20)).to_string();
+    redis.command(&["CONFIG", "SET", "maxmemory", &limit]).await;
     let refused = store.submit("s", vec![large("more".to_owned(), 1)]).await.unwrap_err();
     assert_eq!(refused.reason, Reason::LimitReached, "{refused}");
-    let start = Instant::now();
-    let mut entries = u64::MAX;
-    while entries > 4 {
-        assert!(start.elapsed() < Duration::from_secs(30), "{entries} entries");
+    for _ in 0..24 {
         let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
         let acks = leased.jobs.iter().map(|job| (job.id, SettleAction::Ack));
         store.settle("s", acks.collect()).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        entries = redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap();
     }
+    let start = Instant::now();
+    loop {
+        let held = redis.command(&["HMGET", STATE, "bytes", "size"]).await;
+        if held.lines().map(|bytes| bytes.parse::<u64>().unwrap()).sum::<u64>() < 1_100_000 {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "{held} bytes");
+        store.describe("s").await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    // What others may read still is gone after a minute.
+    let replaced = redis.command(&["HGET", STATE, "replaced"]).await;
+    let lives: i64 = redis.command(&["TTL", &replaced]).await.parse().unwrap();
+    assert!((1..=60).contains(&lives), "{replaced}: {lives} s");
+    redis.command(&["DEL", &replaced]).await;
+    let start = Instant::now();
+    while let Err(refused) = store.submit("s", vec![large("more".to_owned(), 1)]).await {
+        let info = redis.command(&["INFO", "memory"]).await;
+        assert!(start.elapsed() < Duration::from_secs(30), "{refused}: {info}");
+        tokio::time::sleep(Duration::from_millis(200)).await; // buffers shrink with time
+    }
+}
+
+/// How many entries the journal has.
+async fn entries(redis: &Redis) -> u64 {
+    redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_those_who_wait_only_as_many_ask_as_there_are_jobs() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    here.open("s".to_owned(), spec(600_000)).await.unwrap();
+    let mut pulls = tokio::task::JoinSet::new();
+    for number in 0..50 {
+        let store = Arc::clone(&here);
+        pulls.spawn(async move {
+            let consumer: Arc<str> = format!("c{number}").into();
+            names(&store.pull("s", &consumer, 1, Duration::from_secs(20)).await.unwrap())
+        });
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let before = entries(&redis).await;
+    there.submit("s", vec![group("a", 1)]).await.unwrap();
+    assert_eq!(pulls.join_next().await.unwrap().unwrap(), ["a/0"]);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    // The group, and one pull.
+    assert_eq!(entries(&redis).await - before, 2);
+    // All the others have a job as soon as there are as many.
+    let start = Instant::now();
+    there.submit("s", vec![group("b", 49)]).await.unwrap();
+    let mut leased = pulls.join_all().await.concat();
+    leased.sort_unstable();
+    leased.dedup();
+    assert_eq!(leased.len(), 49);
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_is_done_when_jobs_that_nobody_heard_of_are_given_back() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    here.open("s".to_owned(), spec(600_000)).await.unwrap();
+    here.submit("s", vec![group("a", 1)]).await.unwrap();
+    there.describe("s").await.unwrap();
+    redis.freeze();
+    let store = Arc::clone(&here);
+    let pull = tokio::spawn(async move { drop(store.pull("s", &one(), 1, NOW).await) });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    pull.abort();
+    here.stop();
+    redis.thaw();
+    tokio::time::timeout(Duration::from_secs(10), here.finish()).await.unwrap();
+    assert_eq!(names(&there.pull("s", &one(), 1, NOW).await.unwrap()), ["a/0"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -29,6 +29,9 @@ use crate::spreads::{MemoryStore, RedisStore, SpreadStore};
 const FINAL_FLUSH_TIMEOUT: Duration = Duration::from_millis(20);
 const FINAL_FLUSH_ROUNDS: usize = 5;
 
+/// How long pulls that were left behind may take to give back their jobs.
+const STORE_FINISH_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Why a server does not start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartError {
@@ -242,6 +245,9 @@ impl Server {
                 }
             }
             connections.iter().for_each(|listener| listener.cut());
+        }
+        if tokio::time::timeout(STORE_FINISH_TIMEOUT, store.finish()).await.is_err() {
+            tracing::warn!("the store of named spreads is not done: some leases may run out");
         }
         tracing::info!("stopped");
         Ok(())

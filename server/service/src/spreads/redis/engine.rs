@@ -41,6 +41,8 @@ pub(super) struct Told {
     pub(super) bytes: u64,
     /// The key of the snapshot; empty, if there is none.
     pub(super) snapshot: String,
+    /// Bytes of the snapshot.
+    pub(super) snapshot_bytes: u64,
     /// Those that were asked for, as far as they fit into an answer.
     pub(super) entries: Vec<Vec<u8>>,
 }
@@ -224,6 +226,7 @@ impl Engine {
             millis: redis::from_redis_value(next()).map_err(RedisError::from)?,
             bytes: redis::from_redis_value(next()).map_err(RedisError::from)?,
             snapshot: redis::from_redis_value(next()).map_err(RedisError::from)?,
+            snapshot_bytes: redis::from_redis_value(next()).map_err(RedisError::from)?,
             entries: redis::from_redis_value(next()).map_err(RedisError::from)?,
         })
     }
@@ -271,7 +274,8 @@ impl Engine {
         }
         let mut step = self.scripts.compact.key(self.key(name, "state"));
         step.key(self.key(name, "journal")).key(&key);
-        step.arg(&life.life).arg(&life.epoch).arg(index).arg(chunks).arg(bytes).arg(SNAPSHOT_GRACE);
+        step.arg(&life.life).arg(&life.epoch).arg(index).arg(chunks).arg(snapshot.len());
+        step.arg(bytes).arg(SNAPSHOT_GRACE);
         let taken: i64 = self.run(COMPACT, &step).await?;
         let _: i64 = self.connection().del(self.key(name, "claim")).observed(self, UNCLAIM).await?;
         Ok(taken == 1)

@@ -35,6 +35,7 @@ use offbeat_core::spread::named::BytesLeft;
 use offbeat_core::{Moment, Reason, Rejection};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
+use tokio_util::task::TaskTracker;
 
 use self::calls::Call;
 use self::engine::{Engine, Failure};
@@ -65,6 +66,8 @@ pub struct RedisStore {
     max_byte_count: u64,
     spreads: Mutex<BTreeMap<String, Arc<Shared>>>,
     stopped: watch::Sender<bool>,
+    /// Pulls under way, and releases of what nobody heard of.
+    leasing: TaskTracker,
 }
 
 impl RedisStore {
@@ -83,8 +86,8 @@ impl RedisStore {
         // Two processes with one number would take each other's answers.
         let process = RandomState::new().hash_one(std::process::id());
         let (spreads, stopped) = (Mutex::default(), watch::Sender::new(false));
-        let calls = Arc::default();
-        Ok(Arc::new(Self { engine, process, calls, max_byte_count, spreads, stopped }))
+        let (calls, leasing) = (Arc::default(), TaskTracker::new());
+        Ok(Arc::new(Self { engine, process, calls, max_byte_count, spreads, stopped, leasing }))
     }
 
     /// Looks at a Redis, as [`connect`](Self::connect) does, and changes nothing.

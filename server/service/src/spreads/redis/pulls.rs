@@ -11,6 +11,7 @@ use tracing::Instrument as _;
 
 use super::calls::{Answer, Call};
 use super::replica::Answered;
+use super::shared::Asking;
 use super::{RedisStore, interrupted, moment};
 use crate::spreads::Leased;
 
@@ -22,12 +23,14 @@ impl RedisStore {
         name: &str,
         consumer: &Arc<str>,
         count: usize,
+        asking: Asking,
     ) -> Result<(Leased, bool), Rejection> {
         let (sender, receiver) = oneshot::channel();
         let (store, name) = (Arc::clone(self), name.to_owned());
         let consumer = Arc::clone(consumer);
         let leasing = async move {
             let pulled = store.lease(&name, consumer, count).await;
+            drop(asking);
             let _ = match pulled {
                 Ok((leased, is_final, run)) => {
                     // Released again where replicas that may take over do not know of it.
@@ -39,7 +42,7 @@ impl RedisStore {
                 Err(refused) => sender.send(Err(refused)),
             };
         };
-        tokio::spawn(leasing.in_current_span());
+        self.leasing.spawn(leasing.in_current_span());
         let (mut unheard, is_final) = receiver.await.unwrap_or_else(|_| Err(interrupted()))?;
         let leased = unheard.leased.take().ok_or_else(interrupted)?;
         Ok((leased, is_final))
@@ -81,6 +84,7 @@ impl Drop for Unheard {
             return;
         }
         let (store, name) = (Arc::clone(&self.store), std::mem::take(&mut self.name));
-        tokio::spawn(async move { drop(store.call(&name, &Call::Settle(settlements)).await) });
+        let leasing = store.leasing.clone();
+        leasing.spawn(async move { drop(store.call(&name, &Call::Settle(settlements)).await) });
     }
 }

@@ -164,9 +164,10 @@ impl SpreadStore for Arc<RedisStore> {
                 Some(known) if !is_first => known?,
                 _ => self.ask(name, question).await??,
             };
-            is_first = false;
-            if may_lease {
-                let (leased, is_final) = self.pull_once(name, consumer, count).await?;
+            let must_ask = std::mem::take(&mut is_first) || is_last;
+            let asking = may_lease.then(|| shared.begin_asking(count as u64, must_ask)).flatten();
+            if let Some(asking) = asking {
+                let (leased, is_final) = self.pull_once(name, consumer, count, asking).await?;
                 if is_final || is_last {
                     return Ok(leased);
                 }
@@ -310,6 +311,11 @@ impl SpreadStore for Arc<RedisStore> {
 
     fn stop(&self) {
         self.stopped.send_replace(true);
+    }
+
+    async fn finish(&self) {
+        self.leasing.close();
+        self.leasing.wait().await;
     }
 
     async fn keep_up(&self) {

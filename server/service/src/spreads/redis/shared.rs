@@ -20,7 +20,8 @@ const MOST_READS: usize = 10_000;
 /// Calls without an answer after which those are dropped for which nobody waits any more.
 const FORGOTTEN_AFTER: usize = 1_024;
 
-/// Bytes of entries after which a snapshot is taken, if it is not larger itself.
+/// Bytes of entries after which a snapshot is taken, or bytes that nobody needs any more, if what is
+/// written then is not larger.
 const SNAPSHOT_AFTER: u64 = 1 << 20;
 
 #[derive(Debug)]
@@ -37,7 +38,25 @@ pub(super) struct Shared {
     /// Counts what has happened, for those who wait.
     changes: watch::Sender<u64>,
     is_compacting: AtomicBool,
-    snapshot_bytes: AtomicU64,
+    /// How many jobs the pulls ask for that have no answer yet.
+    asked_for: AtomicU64,
+}
+
+/// A pull that has no answer yet.
+#[derive(Debug)]
+pub(super) struct Asking {
+    shared: Arc<Shared>,
+    count: u64,
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.shared.asked_for.fetch_sub(self.count, Ordering::Relaxed);
+        // Another one may ask for what is left.
+        if self.shared.free_jobs() != Some(0) {
+            self.shared.wake();
+        }
+    }
 }
 
 /// What is missing after an answer was taken.
@@ -58,7 +77,7 @@ impl Shared {
             replica: Mutex::default(),
             changes: watch::Sender::new(0),
             is_compacting: AtomicBool::new(false),
-            snapshot_bytes: AtomicU64::new(0),
+            asked_for: AtomicU64::new(0),
         }
     }
 
@@ -68,6 +87,23 @@ impl Shared {
 
     fn lock(&self) -> MutexGuard<'_, Replica> {
         self.replica.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many jobs have no lease; `None` if that is not known.
+    fn free_jobs(&self) -> Option<u64> {
+        self.with(|kept| {
+            let counts = kept.machine.counts();
+            counts.ready_jobs + counts.returned_jobs
+        })
+    }
+
+    /// Starts a pull of up to `count` jobs; `None` while other pulls ask for all jobs that there are.
+    pub(super) fn begin_asking(self: &Arc<Self>, count: u64, must_ask: bool) -> Option<Asking> {
+        // A spread that has ended has no jobs: each pull hears that.
+        let most = if must_ask { u64::MAX } else { self.free_jobs().unwrap_or(0).max(1) };
+        let add = |asked_for| (asked_for < most).then(|| asked_for + count);
+        let added = self.asked_for.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        added.ok().map(|_| Asking { shared: Arc::clone(self), count })
     }
 
     /// Sees what happens from now on.
@@ -180,10 +216,9 @@ impl Shared {
         let (mut told, mut from, mut added) = (told, from, added);
         let mut reading = None;
         for _ in 0..MOST_READS {
-            let bytes = told.bytes;
             match self.take(&told, from, added)? {
                 Missing::Nothing => {
-                    self.compact_if_long(bytes);
+                    self.compact_if_long(told.bytes, told.snapshot_bytes);
                     return Ok(());
                 }
                 missing if reading.is_some() => {
@@ -248,7 +283,6 @@ impl Shared {
     /// Reads a snapshot, unless it has been replaced meanwhile.
     async fn load(&self, key: &str, index: u64, life: Life) -> Result<(), Failure> {
         let Some(bytes) = self.engine.snapshot(key).await? else { return Ok(()) };
-        self.snapshot_bytes.store(bytes.len() as u64, Ordering::Relaxed);
         // Hundreds of thousands of groups take a while.
         let kept = tokio::task::spawn_blocking(move || postcard::from_bytes::<Kept>(&bytes)).await;
         let kept = kept.map_err(|error| Failure::Engine(error.to_string()))?;
@@ -261,10 +295,14 @@ impl Shared {
         Ok(())
     }
 
-    /// Lets a snapshot take the place of a long journal, beside the calls.
-    fn compact_if_long(self: &Arc<Self>, bytes: u64) {
-        let enough = SNAPSHOT_AFTER.max(self.snapshot_bytes.load(Ordering::Relaxed));
-        if bytes < enough || self.is_compacting.swap(true, Ordering::Relaxed) {
+    /// Lets a snapshot take the place of a long journal and of what it replaces, beside the calls.
+    /// What jobs took is free only then: a snapshot may hold many that were settled since.
+    fn compact_if_long(self: &Arc<Self>, bytes: u64, snapshot_bytes: u64) {
+        let needed = self.with(|kept| kept.machine.memory()).unwrap_or(u64::MAX);
+        let is_long = bytes >= SNAPSHOT_AFTER.max(snapshot_bytes);
+        let unneeded = (bytes + snapshot_bytes).saturating_sub(needed);
+        let is_loose = unneeded >= SNAPSHOT_AFTER.max(needed);
+        if !(is_long || is_loose) || self.is_compacting.swap(true, Ordering::Relaxed) {
             return;
         }
         let shared = Arc::clone(self);
@@ -293,7 +331,6 @@ impl Shared {
             return Ok(());
         };
         let snapshot = snapshot.map_err(|error| error.to_string())?;
-        self.snapshot_bytes.store(snapshot.len() as u64, Ordering::Relaxed);
         let taken = self.engine.compact(&self.name, &life, index, &snapshot, self.process, bytes);
         taken.await.map(drop).map_err(|error| error.to_string())
     }

@@ -2,11 +2,11 @@
 -- not seen of it. KEYS: state, journal, epochs. ARGV: layout, channel, name, index of the first
 -- entry that the caller has not seen, most bytes of entries, entry (or nothing).
 -- {0}: there is no such spread; {2, layout}: another release has changed it; {1, life, epoch, run,
--- first, next, millis, bytes, snapshot, entries}.
+-- first, next, millis, bytes, snapshot, its size, entries}.
 local state, journal, epochs = unpack(KEYS)
 local layout, channel, name, from, most, entry = unpack(ARGV)
 local known = redis.call('HMGET', state, 'layout', 'life', 'run', 'first', 'snapshot', 'time',
-  'epoch')
+  'epoch', 'size')
 if not known[1] then return {0} end
 if known[1] ~= layout then return {2, known[1]} end
 local epoch, this_run = known[7], run()
@@ -39,4 +39,4 @@ while from >= first and first + place < next and bytes < tonumber(most) do
   place = place + #some
 end
 return {1, known[2], epoch, this_run, first, next, millis,
-  tonumber(redis.call('HGET', state, 'bytes')), known[5], entries}
+  tonumber(redis.call('HGET', state, 'bytes')), known[5], tonumber(known[8]), entries}

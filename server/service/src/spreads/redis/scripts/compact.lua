@@ -1,9 +1,9 @@
 -- Lets a snapshot take the place of the entries before it: 1, or 0 if it is not of this life, or
 -- another one has. KEYS: state, journal, the snapshot. ARGV: life, epoch, index of the first entry
--- that is not in the snapshot, how many chunks it has, bytes of the entries in it, seconds for which
--- readers may need what it replaces.
+-- that is not in the snapshot, how many chunks it has and how many bytes, bytes of the entries in it,
+-- seconds for which readers may need what it replaces.
 local state, journal, snapshot = unpack(KEYS)
-local life, epoch, index, chunks, bytes, grace = unpack(ARGV)
+local life, epoch, index, chunks, size, bytes, grace = unpack(ARGV)
 local known = redis.call('HMGET', state, 'life', 'epoch', 'first', 'snapshot')
 local dropped = tonumber(index) - tonumber(known[3] or '0')
 if known[1] ~= life or known[2] ~= epoch or dropped <= 0 or dropped > redis.call('LLEN', journal)
@@ -21,5 +21,5 @@ if known[4] ~= '' then
 end
 redis.call('LTRIM', journal, dropped, -1)
 local left = math.max(0, tonumber(redis.call('HGET', state, 'bytes')) - tonumber(bytes))
-redis.call('HSET', state, 'first', index, 'snapshot', snapshot, 'bytes', left)
+redis.call('HSET', state, 'first', index, 'snapshot', snapshot, 'size', size, 'bytes', left)
 return 1

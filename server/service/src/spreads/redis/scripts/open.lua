@@ -14,7 +14,7 @@ elseif redis.call('ZCARD', names) >= tonumber(most) then
 end
 local epoch, millis = new_epoch(epochs), clock()
 redis.call('HSET', state, 'layout', layout, 'life', epoch, 'epoch', epoch, 'run', run(), 'first', 0,
-  'bytes', 0, 'snapshot', '', 'time', string.format('%.0f', millis))
+  'bytes', 0, 'snapshot', '', 'size', 0, 'time', string.format('%.0f', millis))
 redis.call('ZADD', names, 0, name)
 append(state, journal, millis, 'O' .. string.rep('0', 20 - #epoch) .. epoch .. entry)
 return 1
