@@ -14,7 +14,7 @@ use offbeat::spreads::{CloseMode, RedisStore, SpreadStore as _};
 use offbeat_core::Reason;
 use offbeat_core::spread::lease::{SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{
-    Commit, EmptyReason, GroupPart, GroupState, Receipt, SpreadState, content_digest,
+    Commit, GroupPart, GroupState, Receipt, SpreadState, content_digest,
 };
 use redis_server::Redis;
 use stores::{BYTES, NOW, at, connect, group, names, one, spec};
@@ -26,86 +26,6 @@ fn large(id: String, count: i64) -> GroupPart {
     let sha256 = content_digest(&payloads).to_vec().into();
     let commit = Some(Commit { job_count: count, sha256, ..Commit::default() });
     GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn those_who_wait_hear_of_what_another_process_did() {
-    let redis = Redis::start(&[]).await;
-    let (here, there) = (connect(&redis).await, connect(&redis).await);
-    here.open("s".to_owned(), spec(1_000)).await.unwrap();
-    let waiting = Arc::clone(&here);
-    let pull = tokio::spawn(async move {
-        waiting.pull("s", &one(), 4, Duration::from_secs(20)).await.unwrap()
-    });
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    let submitted = Instant::now();
-    there.submit("s", vec![group("a", 3)]).await.unwrap();
-    let pulled = pull.await.unwrap();
-    assert!(submitted.elapsed() < Duration::from_secs(1), "{:?}", submitted.elapsed());
-    assert_eq!(names(&pulled), ["a/0", "a/1", "a/2"]);
-
-    let waiting = Arc::clone(&there);
-    let groups = tokio::spawn(async move {
-        waiting.groups("s", &["a".to_owned()], Duration::from_secs(20)).await.unwrap()
-    });
-    let waiting = Arc::clone(&here);
-    let closed = tokio::spawn(async move {
-        waiting.close("s", CloseMode::Drain, Duration::from_secs(20)).await.unwrap()
-    });
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(!groups.is_finished() && !closed.is_finished());
-    let settled = Instant::now();
-    let acks = pulled.jobs.iter().map(|job| (job.id, SettleAction::Ack)).collect();
-    here.settle("s", acks).await.unwrap();
-    assert_eq!(groups.await.unwrap().0[0].state, GroupState::Settled);
-    assert_eq!(closed.await.unwrap().state, SpreadState::Closed);
-    assert!(settled.elapsed() < Duration::from_secs(1), "{:?}", settled.elapsed());
-    let ended = there.pull("s", &one(), 1, Duration::from_secs(20)).await.unwrap();
-    assert_eq!(ended.empty_reason, Some(EmptyReason::Ended));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lease_that_ends_is_noticed_by_those_who_wait() {
-    let redis = Redis::start(&[]).await;
-    let (here, there) = (connect(&redis).await, connect(&redis).await);
-    here.open("s".to_owned(), spec(1_000)).await.unwrap();
-    here.submit("s", vec![group("a", 1)]).await.unwrap();
-    let first = here.pull("s", &one(), 1, NOW).await.unwrap();
-    let start = Instant::now();
-    let second = there.pull("s", &"two".into(), 1, Duration::from_secs(20)).await.unwrap();
-    let waited = start.elapsed();
-    assert!((900..2_500).contains(&waited.as_millis()), "{waited:?}");
-    assert_eq!((second.jobs[0].id.attempt, second.jobs[0].redelivered), (2, true));
-    let late = here.settle("s", vec![(first.jobs[0].id, SettleAction::Ack)]).await.unwrap();
-    assert_eq!(late.outcomes, [SettleOutcome::Stale]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
-    let redis = Redis::start(&[]).await;
-    let store = connect(&redis).await;
-    store.open("s".to_owned(), spec(600_000)).await.unwrap();
-    store.submit("s", vec![group("a", 40)]).await.unwrap();
-    // While Redis stands still, the pull is on its way, and its caller leaves.
-    redis.freeze();
-    let (store_of_caller, consumer) = (Arc::clone(&store), one());
-    let caller = tokio::spawn(async move { store_of_caller.pull("s", &consumer, 8, NOW).await });
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(!caller.is_finished());
-    caller.abort();
-    redis.thaw();
-    let mut pulls = 0;
-    for _ in 0..100 {
-        // Opened, submitted, pulled and released.
-        pulls = redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap();
-        if pulls == 4 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert_eq!(pulls, 4);
-    let leased = store.describe("s").await.unwrap().counts.leased_jobs;
-    assert_eq!(leased, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -395,59 +315,6 @@ async fn a_redis_without_memory_makes_room_by_itself() {
     }
 }
 
-/// How many entries the journal has.
-async fn entries(redis: &Redis) -> u64 {
-    redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap()
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_those_who_wait_only_as_many_ask_as_there_are_jobs() {
-    let redis = Redis::start(&[]).await;
-    let (here, there) = (connect(&redis).await, connect(&redis).await);
-    here.open("s".to_owned(), spec(600_000)).await.unwrap();
-    let mut pulls = tokio::task::JoinSet::new();
-    for number in 0..50 {
-        let store = Arc::clone(&here);
-        pulls.spawn(async move {
-            let consumer: Arc<str> = format!("c{number}").into();
-            names(&store.pull("s", &consumer, 1, Duration::from_secs(20)).await.unwrap())
-        });
-    }
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    let before = entries(&redis).await;
-    there.submit("s", vec![group("a", 1)]).await.unwrap();
-    assert_eq!(pulls.join_next().await.unwrap().unwrap(), ["a/0"]);
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    // The group, and one pull.
-    assert_eq!(entries(&redis).await - before, 2);
-    // All the others have a job as soon as there are as many.
-    let start = Instant::now();
-    there.submit("s", vec![group("b", 49)]).await.unwrap();
-    let mut leased = pulls.join_all().await.concat();
-    leased.sort_unstable();
-    leased.dedup();
-    assert_eq!(leased.len(), 49);
-    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_store_is_done_when_jobs_that_nobody_heard_of_are_given_back() {
-    let redis = Redis::start(&[]).await;
-    let (here, there) = (connect(&redis).await, connect(&redis).await);
-    here.open("s".to_owned(), spec(600_000)).await.unwrap();
-    here.submit("s", vec![group("a", 1)]).await.unwrap();
-    there.describe("s").await.unwrap();
-    redis.freeze();
-    let store = Arc::clone(&here);
-    let pull = tokio::spawn(async move { drop(store.pull("s", &one(), 1, NOW).await) });
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    pull.abort();
-    here.stop();
-    redis.thaw();
-    tokio::time::timeout(Duration::from_secs(10), here.finish()).await.unwrap();
-    assert_eq!(names(&there.pull("s", &one(), 1, NOW).await.unwrap()), ["a/0"]);
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redis_that_was_replaced_for_a_while_begins_another_life() {
     let redis = Redis::start(&[]).await;
@@ -462,27 +329,6 @@ async fn a_redis_that_was_replaced_for_a_while_begins_another_life() {
     assert!(after.epoch > before.epoch);
     let stale = store.settle("s", vec![(leased.jobs[0].id, SettleAction::Ack)]).await.unwrap();
     assert_eq!(stale.outcomes, [SettleOutcome::Stale]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn those_who_wait_for_a_spread_that_is_discarded_hear_of_it() {
-    let redis = Redis::start(&[]).await;
-    let (here, there) = (connect(&redis).await, connect(&redis).await);
-    here.open("s".to_owned(), spec(5_000)).await.unwrap();
-    here.submit("s", vec![group("a", 1)]).await.unwrap();
-    here.pull("s", &one(), 1, NOW).await.unwrap();
-    let (puller, asker) = (Arc::clone(&here), Arc::clone(&here));
-    let pull = tokio::spawn(async move {
-        puller.pull("s", &"two".into(), 1, Duration::from_secs(20)).await.map(drop)
-    });
-    let groups = tokio::spawn(async move {
-        asker.groups("s", &["a".to_owned()], Duration::from_secs(20)).await.map(drop)
-    });
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    there.close("s", CloseMode::Discard, NOW).await.unwrap();
-    for refused in [pull.await.unwrap().unwrap_err(), groups.await.unwrap().unwrap_err()] {
-        assert_eq!(refused.reason, Reason::UnknownSpread, "{refused}");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

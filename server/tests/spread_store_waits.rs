@@ -1,0 +1,217 @@
+//! Named spreads in Redis: those who wait for jobs, for groups, and for the end.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+#[path = "support/redis.rs"]
+mod redis_server;
+#[path = "support/stores.rs"]
+mod stores;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use offbeat::spreads::{CloseMode, RedisStore, SpreadStore as _};
+use offbeat_core::Reason;
+use offbeat_core::spread::lease::{SettleAction, SettleOutcome};
+use offbeat_core::spread::named::{EmptyReason, GroupState, SpreadState};
+use redis_server::Redis;
+use stores::{BYTES, NOW, at, connect, group, names, one, spec};
+use tokio::time::Instant;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_who_wait_hear_of_what_another_process_did() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    here.open("s".to_owned(), spec(1_000)).await.unwrap();
+    let waiting = Arc::clone(&here);
+    let pull = tokio::spawn(async move {
+        waiting.pull("s", &one(), 4, Duration::from_secs(20)).await.unwrap()
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let submitted = Instant::now();
+    there.submit("s", vec![group("a", 3)]).await.unwrap();
+    let pulled = pull.await.unwrap();
+    assert!(submitted.elapsed() < Duration::from_secs(1), "{:?}", submitted.elapsed());
+    assert_eq!(names(&pulled), ["a/0", "a/1", "a/2"]);
+
+    let waiting = Arc::clone(&there);
+    let groups = tokio::spawn(async move {
+        waiting.groups("s", &["a".to_owned()], Duration::from_secs(20)).await.unwrap()
+    });
+    let waiting = Arc::clone(&here);
+    let closed = tokio::spawn(async move {
+        waiting.close("s", CloseMode::Drain, Duration::from_secs(20)).await.unwrap()
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!groups.is_finished() && !closed.is_finished());
+    let settled = Instant::now();
+    let acks = pulled.jobs.iter().map(|job| (job.id, SettleAction::Ack)).collect();
+    here.settle("s", acks).await.unwrap();
+    assert_eq!(groups.await.unwrap().0[0].state, GroupState::Settled);
+    assert_eq!(closed.await.unwrap().state, SpreadState::Closed);
+    assert!(settled.elapsed() < Duration::from_secs(1), "{:?}", settled.elapsed());
+    let ended = there.pull("s", &one(), 1, Duration::from_secs(20)).await.unwrap();
+    assert_eq!(ended.empty_reason, Some(EmptyReason::Ended));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lease_that_ends_is_noticed_by_those_who_wait() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    here.open("s".to_owned(), spec(1_000)).await.unwrap();
+    here.submit("s", vec![group("a", 1)]).await.unwrap();
+    let first = here.pull("s", &one(), 1, NOW).await.unwrap();
+    let start = Instant::now();
+    let second = there.pull("s", &"two".into(), 1, Duration::from_secs(20)).await.unwrap();
+    let waited = start.elapsed();
+    assert!((900..2_500).contains(&waited.as_millis()), "{waited:?}");
+    assert_eq!((second.jobs[0].id.attempt, second.jobs[0].redelivered), (2, true));
+    let late = here.settle("s", vec![(first.jobs[0].id, SettleAction::Ack)]).await.unwrap();
+    assert_eq!(late.outcomes, [SettleOutcome::Stale]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
+    let redis = Redis::start(&[]).await;
+    let store = connect(&redis).await;
+    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    store.submit("s", vec![group("a", 40)]).await.unwrap();
+    // While Redis stands still, the pull is on its way, and its caller leaves.
+    redis.freeze();
+    let (store_of_caller, consumer) = (Arc::clone(&store), one());
+    let caller = tokio::spawn(async move { store_of_caller.pull("s", &consumer, 8, NOW).await });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!caller.is_finished());
+    caller.abort();
+    redis.thaw();
+    let mut pulls = 0;
+    for _ in 0..100 {
+        // Opened, submitted, pulled and released.
+        pulls = redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap();
+        if pulls == 4 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(pulls, 4);
+    let leased = store.describe("s").await.unwrap().counts.leased_jobs;
+    assert_eq!(leased, 0);
+}
+
+/// How many entries the journal has.
+async fn entries(redis: &Redis) -> u64 {
+    redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_those_who_wait_only_as_many_ask_as_there_are_jobs() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    here.open("s".to_owned(), spec(600_000)).await.unwrap();
+    let mut pulls = tokio::task::JoinSet::new();
+    for number in 0..50 {
+        let store = Arc::clone(&here);
+        pulls.spawn(async move {
+            let consumer: Arc<str> = format!("c{number}").into();
+            names(&store.pull("s", &consumer, 1, Duration::from_secs(20)).await.unwrap())
+        });
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let before = entries(&redis).await;
+    there.submit("s", vec![group("a", 1)]).await.unwrap();
+    assert_eq!(pulls.join_next().await.unwrap().unwrap(), ["a/0"]);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    // The group, and one pull.
+    assert_eq!(entries(&redis).await - before, 2);
+    // All the others have a job as soon as there are as many.
+    let start = Instant::now();
+    there.submit("s", vec![group("b", 49)]).await.unwrap();
+    let mut leased = pulls.join_all().await.concat();
+    leased.sort_unstable();
+    leased.dedup();
+    assert_eq!(leased.len(), 49);
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_is_done_when_jobs_that_nobody_heard_of_are_given_back() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    here.open("s".to_owned(), spec(600_000)).await.unwrap();
+    here.submit("s", vec![group("a", 1)]).await.unwrap();
+    there.describe("s").await.unwrap();
+    redis.freeze();
+    let store = Arc::clone(&here);
+    let pull = tokio::spawn(async move { drop(store.pull("s", &one(), 1, NOW).await) });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    pull.abort();
+    here.stop();
+    redis.thaw();
+    tokio::time::timeout(Duration::from_secs(10), here.finish()).await.unwrap();
+    assert_eq!(names(&there.pull("s", &one(), 1, NOW).await.unwrap()), ["a/0"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_who_wait_for_a_spread_that_is_discarded_hear_of_it() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    here.open("s".to_owned(), spec(5_000)).await.unwrap();
+    here.submit("s", vec![group("a", 1)]).await.unwrap();
+    here.pull("s", &one(), 1, NOW).await.unwrap();
+    let (puller, asker) = (Arc::clone(&here), Arc::clone(&here));
+    let pull = tokio::spawn(async move {
+        puller.pull("s", &"two".into(), 1, Duration::from_secs(20)).await.map(drop)
+    });
+    let groups = tokio::spawn(async move {
+        asker.groups("s", &["a".to_owned()], Duration::from_secs(20)).await.map(drop)
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let start = Instant::now();
+    there.close("s", CloseMode::Discard, NOW).await.unwrap();
+    for refused in [pull.await.unwrap().unwrap_err(), groups.await.unwrap().unwrap_err()] {
+        assert_eq!(refused.reason, Reason::UnknownSpread, "{refused}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_who_wait_hear_what_another_call_finds_out() {
+    let redis = Redis::start(&[]).await;
+    // It does not listen to Redis.
+    let here = RedisStore::connect(&at(&redis), &redis.url(), BYTES).await.unwrap();
+    let there = connect(&redis).await;
+    here.open("s".to_owned(), spec(5_000)).await.unwrap();
+    let store = Arc::clone(&here);
+    let pull =
+        tokio::spawn(
+            async move { store.pull("s", &one(), 1, Duration::from_secs(20)).await.map(drop) },
+        );
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let start = Instant::now();
+    there.close("s", CloseMode::Discard, NOW).await.unwrap();
+    here.describe("s").await.unwrap_err();
+    assert_eq!(pull.await.unwrap().unwrap_err().reason, Reason::UnknownSpread);
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_who_wait_ask_for_what_another_one_may_not_have() {
+    let redis = Redis::start(&[]).await;
+    let (here, there) = (connect(&redis).await, connect(&redis).await);
+    let mut spec = spec(600_000);
+    spec.limits.max_consumer_lease_count = 1;
+    here.open("s".to_owned(), spec).await.unwrap();
+    let mut pulls = tokio::task::JoinSet::new();
+    for number in 0..10 {
+        let store = Arc::clone(&here);
+        pulls.spawn(async move {
+            let consumer: Arc<str> = format!("c{number}").into();
+            names(&store.pull("s", &consumer, 100, Duration::from_secs(20)).await.unwrap())
+        });
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let start = Instant::now();
+    there.submit("s", vec![group("a", 10)]).await.unwrap();
+    let leased = pulls.join_all().await;
+    assert!(leased.iter().all(|jobs| jobs.len() == 1), "{leased:?}");
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
