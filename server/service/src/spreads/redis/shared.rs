@@ -318,9 +318,13 @@ impl Shared {
         if !self.engine.claim_snapshot(&self.name).await.map_err(|error| error.to_string())? {
             return Ok(());
         }
-        let shared = Arc::clone(self);
+        // The calls need this copy of the spread: it is not locked for as long as a snapshot takes.
+        let copy = Self::new(&self.name, self.engine.clone(), self.process, Arc::default());
+        let copy = Arc::new(copy);
+        copy.is_compacting.store(true, Ordering::Relaxed);
+        copy.read().await.map_err(|failure| format!("{failure:?}"))?;
         let taken = tokio::task::spawn_blocking(move || {
-            let replica = shared.lock();
+            let replica = copy.lock();
             replica.now()?;
             let Replica { kept: Some(kept), life: Some(life), next, .. } = &*replica else {
                 return None;
