@@ -1,0 +1,33 @@
+"""Tutorials and explanations: their commands print what the pages say, and leave nothing behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tutorials import answers, pages
+
+TUTORIALS = [
+    "first-answer.md",
+    "lanes.md",
+    "outage.md",
+    "simulation.md",
+    "spread.md",
+    "stages.md",
+]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: f"{page.parent.name}-{page.stem}")
+def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    for block, printed in answers(page.read_text(), tmp_path):
+        assert block.group(2) == printed
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_tutorial_is_tested_and_begins_with_its_end() -> None:
+    tutorials = [page for page in pages() if page.parent.name == "tutorials"]
+    assert [page.name for page in tutorials] == TUTORIALS
+    for page in tutorials:
+        text = page.read_text()
+        assert "\n\nAt the end of this tutorial you " in text
+        assert text.count("```sh\n") >= 5

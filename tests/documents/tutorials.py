@@ -1,0 +1,70 @@
+"""Pages that a reader follows in one shell: tutorials and explanations.
+
+All commands of a page run in one shell and one folder, as the reader's do. `python
+tests/documents/tutorials.py PAGE…` writes what they print into the pages.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from pages import BINARY, BLOCK, ROOT
+
+BETWEEN = "=== the end of a block of the page ==="
+#: What the reader's shell has that a test's does not: a server on the default port.
+DEFAULT = "127.0.0.1:2328"
+
+
+def answers(page: str, folder: Path) -> list[tuple[re.Match, str]]:
+    """Run all commands of a page in a folder; give each block of output what belongs in it."""
+    commands, outputs = [], []
+    for block in BLOCK.finditer(page):
+        language, text = block.groups()
+        if language == "sh":
+            commands.append(text.replace("target/release/offbeat", str(BINARY)))
+        elif not language:
+            outputs.append((block, len(commands) - 1))
+    script = f"echo '{BETWEEN}'\n".join(commands)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    here = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
+    here |= {"OFFBEAT_LISTEN": address, "OFFBEAT_ADDRESS": address, "OFFBEAT_ADMIN_LISTEN": "off"}
+    done = subprocess.run(
+        ["bash", "-c", f"exec 2>&1\nset -e\n{script}"],
+        cwd=folder,
+        env=here,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    printed = done.stdout.replace(address, DEFAULT).split(f"{BETWEEN}\n")
+    assert len(printed) == len(commands)
+    return [(block, printed[last]) for block, last in outputs]
+
+
+def rewrite(path: Path) -> None:
+    page = path.read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        for block, printed in reversed(answers(page, Path(folder))):
+            page = page[: block.start(2)] + printed + page[block.end(2) :]
+    path.write_text(page)
+
+
+def pages() -> list[Path]:
+    """The pages that are followed in one shell."""
+    docs = ROOT / "docs"
+    found = [*docs.glob("tutorials/*.md"), *docs.glob("explanation/*.md")]
+    return sorted(page for page in found if page.name != "README.md")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        rewrite(Path(name))
