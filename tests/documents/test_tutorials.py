@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from pages import ROOT
 from tutorials import answers, pages
 
 TUTORIALS = [
@@ -31,3 +35,13 @@ def test_every_tutorial_is_tested_and_begins_with_its_end() -> None:
         text = page.read_text()
         assert "\n\nAt the end of this tutorial you " in text
         assert text.count("```sh\n") >= 5
+
+
+def test_the_picture_of_reciprocal_slots_is_what_its_program_draws() -> None:
+    program = ROOT / "site" / "reciprocal_slots.py"
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
+    picture = ROOT / "docs" / "images" / "reciprocal_slots.svg"
+    assert picture.read_text() == done.stdout, f"draw it again: {program.name} >{picture}"
+    (label,) = re.findall(r'aria-label="([^"]*)"', done.stdout)
+    page = (ROOT / "docs" / "explanation" / "reciprocal-slots.md").read_text()
+    assert f"![{label}](../images/{picture.name})" in " ".join(page.split())

@@ -30,6 +30,8 @@ def answers(page: str, folder: Path) -> list[tuple[re.Match, str]]:
             commands.append(text.replace("target/release/offbeat", str(BINARY)))
         elif not language:
             outputs.append((block, len(commands) - 1))
+    if not commands:
+        return []
     script = f"echo '{BETWEEN}'\n".join(commands)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
