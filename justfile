@@ -37,12 +37,18 @@ demo:
 bench *sections:
     ./benchmarks/run.sh {{ sections }}
 
+# build the site of the documentation into target/site
+site:
+    python3 -m venv target/venv-site
+    target/venv-site/bin/pip install --quiet --disable-pip-version-check --requirement site/requirements.txt
+    NO_MKDOCS_2_WARNING=1 target/venv-site/bin/mkdocs build --strict
+
 # format everything
 format:
     cargo fmt --all
     cargo fmt --manifest-path fuzz/Cargo.toml
     target/tools/node_modules/.bin/buf format --write proto
-    target/venv/bin/ruff format clients/python tests examples benchmarks deploy proto
+    target/venv/bin/ruff format clients/python tests examples benchmarks deploy proto site
 
 # regenerate the clients' code and the API reference from the protos
 generate:

@@ -71,7 +71,7 @@ setup() {
     clients/php/tests/build_ext_grpc.sh "$php_grpc"
     # The client with the newest runtime, and with the oldest one that it supports.
     local wanted
-    wanted=$(cat tests/requirements.txt clients/python/pyproject.toml | sha256sum)
+    wanted=$(cat tests/requirements.txt site/requirements.txt clients/python/pyproject.toml | sha256sum)
     make_venv "$venv" "$wanted" --upgrade -r tests/requirements.txt -e 'clients/python[grpc]'
     make_venv "$django42" "$wanted" 'Django==4.2.*' pytest 'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
     # Newer releases of kombu refuse the redis that Celery 5.3 asks for.
@@ -111,8 +111,8 @@ lint() {
     "$tools/node_modules/.bin/buf" lint proto
     "$tools/node_modules/.bin/buf" format --diff --exit-code proto
     "$tools/node_modules/.bin/buf" breaking proto --against proto/baseline.binpb
-    "$venv/bin/ruff" check --quiet clients/python tests examples benchmarks deploy proto
-    "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks deploy proto
+    "$venv/bin/ruff" check --quiet clients/python tests examples benchmarks deploy proto site
+    "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks deploy proto site
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
     (cd clients/python && "../../$tools/node_modules/.bin/pyright" --pythonpath "../../$venv/bin/python")
 
