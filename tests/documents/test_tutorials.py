@@ -12,12 +12,13 @@ from pages import ROOT
 from tutorials import answers, pages
 
 TUTORIALS = [
-    "first-answer.md",
+    "first_answer.md",
     "lanes.md",
-    "outage.md",
+    "two_kinds.md",
     "simulation.md",
     "spread.md",
     "stages.md",
+    "two_kinds.md",
 ]
 
 
@@ -43,5 +44,5 @@ def test_the_picture_of_reciprocal_slots_is_what_its_program_draws() -> None:
     picture = ROOT / "docs" / "images" / "reciprocal_slots.svg"
     assert picture.read_text() == done.stdout, f"draw it again: {program.name} >{picture}"
     (label,) = re.findall(r'aria-label="([^"]*)"', done.stdout)
-    page = (ROOT / "docs" / "explanation" / "reciprocal-slots.md").read_text()
+    page = (ROOT / "docs" / "explanation" / "reciprocal_slots.md").read_text()
     assert f"![{label}](../images/{picture.name})" in " ".join(page.split())
