@@ -38,6 +38,8 @@ pub struct Config {
     pub listen: Vec<ListenAddress>,
     /// Where to answer metrics and probes.
     pub admin: Admin,
+    /// Whether the console may change something.
+    pub console_write: bool,
     /// What TLS needs; without it TCP is plain.
     pub tls: Option<TlsFiles>,
     /// The bearer tokens, if calls must carry one.
@@ -169,6 +171,7 @@ impl Config {
         Ok(Self {
             listen: args.listen.clone(),
             admin,
+            console_write: args.console_write,
             tls,
             token_file: args.token_file.clone(),
             schedules,
