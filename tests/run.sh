@@ -64,6 +64,10 @@ setup() {
             @bufbuild/buf@1.75.0 pyright@1.1.414 rust-just@1.57.0
         echo "buf-1.75.0 just-1.57.0 pyright-1.1.414" >"$tools/.stamp"
     fi
+    if ! stamped "$tools/prose" "textlint-15.8.0 textlint-rule-prh-6.1.0"; then
+        npm install --silent --no-fund --no-audit --prefix "$tools/prose" textlint@15.8.0 textlint-rule-prh@6.1.0
+        echo "textlint-15.8.0 textlint-rule-prh-6.1.0" >"$tools/prose/.stamp"
+    fi
     if ! stamped "$tools/cargo" cargo-deny-0.20.2; then
         cargo install --quiet --locked --root "$tools/cargo" cargo-deny@0.20.2
         echo cargo-deny-0.20.2 >"$tools/cargo/.stamp"
@@ -115,6 +119,7 @@ lint() {
     "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks deploy proto
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
     (cd clients/python && "../../$tools/node_modules/.bin/pyright" --pythonpath "../../$venv/bin/python")
+    tests/prose/check.sh
 
     "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
     "$tools/cargo/bin/cargo-deny" --manifest-path fuzz/Cargo.toml --locked --config deny.toml \
