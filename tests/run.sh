@@ -70,6 +70,10 @@ setup() {
         npm ci --silent --no-fund --no-audit --prefix server/console
         echo "$console" >server/console/node_modules/.stamp
     fi
+    if ! stamped "$tools/prose" "textlint-15.8.0 textlint-rule-prh-6.1.0"; then
+        npm install --silent --no-fund --no-audit --prefix "$tools/prose" textlint@15.8.0 textlint-rule-prh@6.1.0
+        echo "textlint-15.8.0 textlint-rule-prh-6.1.0" >"$tools/prose/.stamp"
+    fi
     if ! stamped "$tools/cargo" cargo-deny-0.20.2; then
         cargo install --quiet --locked --root "$tools/cargo" cargo-deny@0.20.2
         echo cargo-deny-0.20.2 >"$tools/cargo/.stamp"
@@ -127,6 +131,7 @@ lint() {
     rm -rf "$built"
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
     (cd clients/python && "../../$tools/node_modules/.bin/pyright" --pythonpath "../../$venv/bin/python")
+    tests/prose/check.sh
 
     "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
     "$tools/cargo/bin/cargo-deny" --manifest-path fuzz/Cargo.toml --locked --config deny.toml \

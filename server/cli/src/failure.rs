@@ -106,7 +106,7 @@ impl From<Rejection> for Failure {
     }
 }
 
-/// Fields of which a flag says all members.
+/// Fields whose members are all set by one flag.
 const LISTS: [&str; 4] = ["exclusions", "active_windows", "kinds", "kind_conflicts"];
 
 /// The flag whose ID is the name of a field.

@@ -146,8 +146,8 @@ trait BatchCalls
     }
 
     /**
-     * IDs as they come: the answers batch by batch, of which it holds one at a time. Refused
-     * IDs stand in the errors of their batch.
+     * Answers for IDs as they come, batch by batch; it holds one batch at a time. Refused
+     * IDs are in the errors of their batch.
      *
      * @param iterable<int|float|string|\Stringable|\GMP> $ids
      * @param ?iterable<int> $weights as in assignSlots()

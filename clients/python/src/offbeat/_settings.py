@@ -12,7 +12,7 @@ from .errors import refused
 #: Where a sidecar listens.
 DEFAULT_ADDRESS = "127.0.0.1:2328"
 
-#: As good as for ever, in seconds.
+#: As good as forever, in seconds.
 _LONGEST = 1e8
 
 #: Timeouts by a word, in seconds: a web process cannot wait, a worker can.

@@ -1,4 +1,4 @@
-"""Who may ask whom: TLS and tokens. What is secret is in no error, and shown by nothing."""
+"""TLS and tokens. Errors and representations contain no secrets."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class MigrationPlan(Generic[IdT_co]):
     path: MigrationPath
     #: A cheaper way to the same end, in a sentence; empty if there is none.
     advice: str
-    #: No ID whatever waits longer than this from its last old to its first new run; ``None``
+    #: No ID waits longer than this from its last old to its first new run; ``None``
     #: with exclusions, which may skip any run.
     max_gap_bound: timedelta | None
     #: The IDs of the question; ``None`` if it had none.

@@ -5,7 +5,7 @@ require_relative "value"
 require_relative "lane_routes"
 
 module Offbeat
-  # Lanes, and the rule by which they take jobs. What is nil has the sidecar's default.
+  # Lanes, and the rule by which they take jobs. A nil has the sidecar's default.
   #
   #   Offbeat::LaneSet.new(lanes: [Offbeat::Lane.new(name: "express", worker_count: 2, attempt_timeout: 60),
   #                                Offbeat::Lane.new(name: "slow", worker_count: 6, attempt_timeout: 900)])

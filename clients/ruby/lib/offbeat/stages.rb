@@ -4,7 +4,7 @@ require_relative "v1/stages_pb"
 require_relative "value"
 
 module Offbeat
-  # A stage of a pipeline, as it is now. What is nil has the sidecar's default.
+  # A stage of a pipeline, as it is now. A nil has the sidecar's default.
   #
   #   Offbeat::Stage.new(name: "render", backlog_count: 12, mean_run_time: 1.5)
   Stage = Value.define(:name, :backlog_count, :mean_run_time, :run_times, :done, :min_worker_count,

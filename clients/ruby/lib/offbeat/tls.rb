@@ -4,7 +4,7 @@ require "openssl"
 require_relative "secret"
 
 module Offbeat
-  # TLS to the sidecar: whom we trust there, and who we are. What is nil has its default.
+  # TLS to the sidecar: the authorities that we trust, and our certificate. A nil has its default.
   #
   #   Offbeat::Client.new("offbeat.internal:2328", tls: Offbeat::Tls.new(ca: "/etc/offbeat/ca.pem"))
   #

@@ -91,7 +91,7 @@ fn better(certificate: &Certificate, spec: &SpreadSpec) -> Option<String> {
 /// The file of a certificate.
 pub(super) struct CertificateFile {
     path: PathBuf,
-    /// A pipe or a device, of which nothing is lost.
+    /// A pipe or a device: opening it loses nothing.
     is_special: bool,
 }
 

@@ -71,7 +71,7 @@ impl Timeline {
             let (deferred, usable, forbidden) = (none(), none(), Vec::new());
             return Self { cycles, maps, forbidden, deferred, usable, span_count: 0 };
         }
-        // Whatever holds a run of these cycles and reaches further holds the ID's previous or
+        // An exclusion that holds a run of these cycles and reaches further holds the ID's previous or
         // next run too, so that nothing of it is deferred; and a target ends within a cycle.
         let (axis, reach) = (&plan.axis, plan.axis.reach());
         let from = axis.instant_of(axis.start(cycles.start)) - reach;

@@ -179,7 +179,7 @@ pub fn dispatch(lanes: &LaneSet, free: &[i64], jobs: &[Job]) -> Result<Dispatche
 }
 
 /// By lane, whether the free workers of these lanes, the fastest ones, have enough jobs without one
-/// of those whose fastest lane it is; of which `left` are there.
+/// of those whose fastest lane it is; `left` says how many of these there are.
 fn spare(free: &[u64], left: impl Fn(usize) -> u64) -> Vec<bool> {
     let mut waiting = 0_u64;
     let mut spare = Vec::with_capacity(free.len());

@@ -65,7 +65,7 @@ pub(super) enum Entry {
 }
 
 impl LaneSet {
-    /// Where a job's next attempt runs, of which the attempts in `timed_out` reached the timeout:
+    /// Where the next attempt of a job runs whose attempts in `timed_out` reached the timeout:
     /// with a free worker of `worker_lane_name` there, if that lane may run it, and otherwise in the
     /// fastest lane that may.
     ///

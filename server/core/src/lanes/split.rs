@@ -51,7 +51,7 @@ impl SplitSpec {
     /// today: where nothing waits, nobody moves. The cost grows with the lanes alone.
     ///
     /// # Errors
-    /// When a number is out of its range, or more workers are busy than there shall be.
+    /// When a number is out of its range, or more workers are busy than there will be.
     pub fn split(&self, lanes: &LaneSet) -> Result<Vec<LaneAllocation>, Rejection> {
         let now: u64 = lanes.lanes().iter().map(|lane| lane.workers).sum();
         let workers = self.worker_count.unwrap_or(i64::try_from(now).unwrap_or(i64::MAX));

@@ -74,7 +74,7 @@ impl Grid {
         }
     }
 
-    /// Where an ID stands of which this was decided.
+    /// Where the ID of this decision stands.
     #[inline]
     pub(crate) fn decided(self, placement: &Placement, id: &Id<'_>, number: u64) -> Place {
         match placement {

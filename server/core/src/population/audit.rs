@@ -22,7 +22,7 @@ const MIN_INTEGERS: usize = 20;
 /// What can be wrong with a sample, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
-    /// IDs of which exclusions skip every run.
+    /// IDs whose runs are all skipped by exclusions.
     NeverRun,
     /// Time-based UUIDs under `TWISTER`: they end in the machine's address.
     TimeBasedUuids,
@@ -65,7 +65,7 @@ pub struct Warning {
 pub struct Audit<'a> {
     schedule: &'a Schedule,
     runs: Runs<'a>,
-    /// Places that exclusions might skip for ever, with the number of their ID.
+    /// Places that exclusions might skip forever, with the number of their ID.
     searched: Vec<(u64, Place)>,
     /// What each slot holds: IDs, or the weight of pieces.
     loads: Vec<f64>,

@@ -134,7 +134,7 @@ impl Reciprocals {
         Ok(Self { slot_count: slots, positions, conflicts: None })
     }
 
-    /// Places kinds of which only some must not meet: the smallest distance of two kinds in
+    /// Places kinds where only some pairs must not meet: the smallest distance of two kinds in
     /// `pairs`, by their indexes, is as large as it can be; of several ways it is the first in the
     /// order of the kinds' slots, with kind 0 at 0. Kinds in no pair stand at 0 too.
     ///

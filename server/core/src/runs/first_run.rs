@@ -85,7 +85,7 @@ pub struct FirstRun {
     /// When it starts, and the cycle that it is the run of.
     pub run: Run,
     /// Of a smeared run: when its cycle would have run it; of a deferred one: when it would start
-    /// but for an exclusion. In milliseconds since the Unix epoch.
+    /// without the exclusion. In milliseconds since the Unix epoch.
     pub regular_unix_millis: Option<i64>,
 }
 

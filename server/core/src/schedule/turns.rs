@@ -33,7 +33,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Checks a span, or takes the default for `kinds`, of which each is known with its gap.
+    /// Checks a span, or takes the default for `kinds`, each with its gap.
     pub(super) fn try_new(
         span: Option<Span>,
         schedule: &Schedule,

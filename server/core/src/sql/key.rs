@@ -195,7 +195,7 @@ fn stored(column_type: ColumnType, column: &str) -> String {
     }
 }
 
-/// The bytes are those of UTF-8, whatever the character set of column, table and connection is.
+/// The bytes are those of UTF-8, for any character set of column, table and connection.
 fn utf8(text: &str) -> String {
     format!("CONVERT({text} USING utf8mb4)")
 }

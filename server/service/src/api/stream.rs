@@ -85,7 +85,7 @@ impl Conversation {
             read_mask,
         } = request;
         if self.batch.is_none() {
-            // The stream keeps this schedule, whatever is loaded meanwhile.
+            // The stream keeps this schedule, even if others are loaded meanwhile.
             let (catalog, permit) = (self.schedules.snapshot(), self.permit.clone());
             let opening = Opening { schedule, from_time, kind, read_mask };
             self.batch = Some(Batch::open(opening, self.now, catalog, permit).await?);

@@ -1,4 +1,4 @@
-//! The calls of the page: the services' own methods, of which only some are answered here.
+//! The calls of the page: some of the services' own methods.
 
 use std::sync::Arc;
 

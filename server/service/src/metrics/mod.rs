@@ -1,7 +1,7 @@
 //! What is seen from outside: counters of requests, and what the process holds, in the
 //! OpenMetrics text format that Prometheus reads.
 //!
-//! Labels take few values, whatever callers send: methods that exist, codes and reasons of the
+//! Labels take few values, never text that callers send: methods that exist, codes and reasons of the
 //! contract, and a hundred at most of the schedules, kinds and spreads that callers name.
 
 mod lateness;

@@ -33,7 +33,7 @@ const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection that was asked to end, and has nothing in flight for so long, is dropped.
 const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A user who may not call is told so within this.
+/// Within this, a user who may not call gets the refusal.
 const REFUSED_USER_TIME: Duration = Duration::from_secs(1);
 
 /// Connections at once of users who may not call.

@@ -1,6 +1,6 @@
 //! Counts the HTTP/2 frames (RFC 9113, 4.1) that a peer sends without asking for anything. hyper
 //! and h2 bound what they store of such frames, not how many they answer: a flood of pings,
-//! settings, window updates or priorities would keep a core at work for ever.
+//! settings, window updates or priorities would keep a core at work forever.
 
 use std::io;
 

@@ -129,7 +129,7 @@ impl Reloadable {
         self.refused_schedules.as_deref()
     }
 
-    /// Keeps a copy of the schedules, if it was asked for; or only looks whether that will do.
+    /// Keeps a copy of the schedules, if one is configured; a trial only checks that it can.
     pub(crate) fn keep_copy(&self, is_trial: bool) -> Result<(), String> {
         let Some(Source { watched, made, .. }) = &self.schedules else { return Ok(()) };
         let (Some(last_good), None) = (made.last_good(), &self.refused_schedules) else {

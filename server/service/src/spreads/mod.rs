@@ -243,7 +243,7 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
     /// Ends all waits, now and later.
     fn stop(&self);
 
-    /// Waits until nothing is under way that a caller may have left behind.
+    /// Waits until no work is left in flight that callers have abandoned.
     async fn finish(&self) {}
 
     /// Does what has to be done beside the calls, for as long as the server runs.

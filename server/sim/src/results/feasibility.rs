@@ -61,7 +61,7 @@ pub struct PhaseOfPartner {
     pub calls_needed: f64,
     /// Calls in a second that it answers, and the limiter lets through; `None` without a limit.
     pub calls_allowed: Option<f64>,
-    /// Workers that wait for it in vain, on average.
+    /// Workers that wait for it without success, on average.
     pub unanswered_workers: f64,
     /// Of its customers, from enqueuing to the first attempt.
     pub mean_wait: f64,

@@ -195,7 +195,7 @@ impl File {
         Ok(())
     }
 
-    /// Where a kind is told to stand must mean something to some strategy.
+    /// The `placement` of a kind must matter to some strategy.
     fn placements_are_heeded(&self) -> Result<(), Rejection> {
         let told = self.kinds.iter().position(|kind| kind.placement.is_some());
         let Some(place) = told else { return Ok(()) };

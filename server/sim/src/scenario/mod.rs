@@ -98,7 +98,7 @@ impl Scenario {
 
     /// Bytes of memory that its runs take, one after the other, at most: what a job leaves (three
     /// samples) or takes as it waits, what a user takes, the intervals of the first seed, which
-    /// stay until the last strategy has been run, and what is told of phases and partners.
+    /// stay until the last strategy has been run, and the results of phases and partners.
     #[must_use]
     pub fn memory(&self) -> u128 {
         const JOB: u128 = 52;

@@ -223,7 +223,7 @@ impl StrategyEntry {
         !self.lanes.is_empty()
     }
 
-    /// Whether it keeps kinds where they are told to stand.
+    /// Whether it respects the `placement` of kinds.
     pub(super) fn heeds_placements(&self) -> bool {
         self.other_kinds.is_none() && self.kind != KindName::LeastRecent
     }

@@ -110,7 +110,7 @@ impl Partners {
         asked.into_iter().for_each(|asked| asked.unanswered -= 1);
     }
 
-    /// Of each partner, the workers that wait for it in vain.
+    /// For each partner, the workers that wait for it without success.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = u32> + '_ {
         self.partners.iter().map(|asked| asked.unanswered)
     }

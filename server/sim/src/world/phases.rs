@@ -33,7 +33,7 @@ pub struct PhaseTally {
 pub struct PhasePartner {
     /// Calls of the jobs that were enqueued in it.
     pub calls: u64,
-    /// Workers that waited for it in vain, summed over the seconds.
+    /// Workers that waited for it without success, summed over the seconds.
     pub unanswered: u64,
     /// Jobs of its customers whose first attempt began in it.
     pub waited: u64,

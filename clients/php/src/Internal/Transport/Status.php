@@ -113,7 +113,7 @@ final class Status
     }
 
     /**
-     * The messages in a field, of which each begins with two texts.
+     * The messages in a field; each begins with two texts.
      *
      * @param array<int, list<int|string>> $fields
      *

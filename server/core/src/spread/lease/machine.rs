@@ -9,8 +9,8 @@ use super::{Cause, Lease, LeaseId, LeaseSpec, Outcome, Sequence, SettleAction, S
 use crate::limits::REMEMBERED_LEASES;
 use crate::rejection::Rejection;
 
-/// The jobs that have been leased and are not settled. `J` is whatever names a job, `C`
-/// whatever names a consumer.
+/// The jobs that have been leased and are not settled. `J` names a job, `C` a
+/// consumer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(bound(deserialize = "J: Deserialize<'de>, C: Deserialize<'de> + Ord"))]
 pub struct Leases<J, C> {

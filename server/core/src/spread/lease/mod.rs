@@ -86,7 +86,7 @@ pub enum SettleOutcome {
 pub enum Outcome<J> {
     /// A consumer has finished it.
     Settled(J),
-    /// Given up: by a consumer, or after the last attempt.
+    /// By a consumer, or after the last attempt.
     DeadLettered {
         /// The job.
         job: J,

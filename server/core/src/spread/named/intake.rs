@@ -48,7 +48,7 @@ enum Before {
         hash: Box<Sha256>,
         last_part: u64,
     },
-    /// It was begun anew.
+    /// It was started again.
     Other(Box<Partial>),
 }
 

@@ -119,7 +119,7 @@ impl NamedSpread {
     }
 
     /// The first field in which a spec differs from this spread's, with both values. The spec
-    /// with which it was opened is the same, whatever limits have changed since.
+    /// with which it was opened is the same, even if limits have changed since.
     #[must_use]
     pub fn difference(&self, spec: &NamedSpreadSpec) -> Option<(&'static str, String, String)> {
         spec.difference(&self.opened).and_then(|_| spec.difference(&self.spec))

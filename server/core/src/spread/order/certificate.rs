@@ -39,7 +39,7 @@ pub(super) struct Tally {
     groups: u64,
     widest_span_turns: u64,
     /// The F largest groups. A term of the lower bound is above zero only for groups of more
-    /// than N/F jobs, of which there are less than F; and N only grows.
+    /// than N/F jobs. There are less than F of those, and N only grows.
     largest: BinaryHeap<Reverse<u64>>,
     largest_size: u64,
     largest_count: u64,

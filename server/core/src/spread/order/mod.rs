@@ -49,7 +49,7 @@ pub trait Source {
     /// How many jobs a group has. Asked once, and only under `COOLDOWN`.
     fn size(&self, group: &Self::Group) -> u64;
 
-    /// Takes back a group of which nothing will be asked any more.
+    /// Takes back a group that needs no more jobs.
     fn close(&mut self, group: Self::Group) {
         drop(group);
     }
@@ -120,7 +120,7 @@ impl<G> Open<G> {
     }
 }
 
-/// A spread under way. `G` is what its source calls a group.
+/// A spread in progress. `G` is what its source calls a group.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Spread<G> {
     machine: Machine<G>,

@@ -74,7 +74,7 @@ impl NamedSpreadService for NamedSpreadHandlers {
         request: Request<proto::WaitForGroupsRequest>,
     ) -> Answer<proto::WaitForGroupsResponse> {
         if let Some(permit) = request.extensions().get::<Permit>() {
-            permit.release_request(); // it waits, and others shall not wait for its bytes
+            permit.release_request(); // it waits, and must not hold bytes that others need
         }
         answer(self.wait_for(request.into_inner()).await)
     }

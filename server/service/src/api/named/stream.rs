@@ -28,7 +28,7 @@ use offbeat_proto::stream_jobs_response::Message as Answer;
 /// Results that nobody has taken; then no more settlements are read.
 const UNREAD_RESULTS: usize = 65_536;
 
-/// How long one look for jobs lasts; then the next begins.
+/// How long one pull waits for jobs; then the next begins.
 const WAIT: Duration = Duration::from_secs(60);
 
 type Item = Result<proto::StreamJobsResponse, Status>;

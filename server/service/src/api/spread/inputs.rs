@@ -26,7 +26,7 @@ pub(super) struct Inputs {
     awaited_groups: u64,
     /// Whether a feeder stands empty.
     wants_group: bool,
-    /// Groups of which more jobs are to be asked for.
+    /// Groups that need more jobs.
     low: Vec<usize>,
 }
 

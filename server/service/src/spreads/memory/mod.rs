@@ -61,12 +61,12 @@ impl MemoryStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Spreads> {
-        // A panic cannot leave a spread half done in a way that a lock would mend.
+        // A panic cannot leave a spread half done in a way that a lock would repair.
         self.spreads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first answer of `ask` that is final, or its last one when `wait` is over. It is
-    /// asked when `wake` says so, and is told when it is asked for the last time.
+    /// The first answer of `ask` that is final, or its last one when `wait` is over. It
+    /// is called when `wake` says so; its argument says whether this is the last call.
     async fn until<T>(
         &self,
         name: &str,

@@ -87,7 +87,7 @@ impl Connections {
     /// name of Redis may lead to another Redis by now, or Sentinels may.
     ///
     /// [`ConnectionManager`] connects again by itself where a connection has broken.
-    /// But it keeps for ever what a handshake was refused with, such as a wrong password.
+    /// But it keeps forever the error that refused a handshake, such as a wrong password.
     pub(super) async fn heard<T>(
         &self,
         said: Result<T, RedisError>,

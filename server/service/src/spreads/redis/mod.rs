@@ -66,7 +66,7 @@ pub struct RedisStore {
     max_byte_count: u64,
     spreads: Mutex<BTreeMap<String, Arc<Shared>>>,
     stopped: watch::Sender<bool>,
-    /// Pulls under way, and releases of what nobody heard of.
+    /// Pulls in flight, and releases of jobs whose pull ended unheard.
     leasing: TaskTracker,
 }
 

@@ -23,15 +23,15 @@ pub(super) struct Kept {
     pub(super) zero: u64,
 }
 
-/// Of which spread of the name the entries are, and since which restart of Redis: those of another
-/// one may have taken the places of some that were lost.
+/// The spread of this name that entries belong to, and the restart of Redis since which they are:
+/// entries of another one may have replaced some that were lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Life {
     /// The epoch in which it was opened.
     pub(super) life: String,
     /// The epoch now.
     pub(super) epoch: String,
-    /// Which life of which Redis told it.
+    /// The life of the Redis that reported it.
     pub(super) run: String,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Answered {
     pub(super) millis: u64,
     pub(super) epoch: u64,
     pub(super) lease_millis: u64,
-    /// Which life of which Redis has it; empty until that is known.
+    /// The life of the Redis that has it; empty until that is known.
     pub(super) run: String,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Replica {
     pub(super) life: Option<Life>,
     /// The index of the first entry that it has not seen.
     pub(super) next: u64,
-    /// The time as Redis told it last, and when that was here; nothing while entries are missing: a
+    /// The last time that Redis reported, and when that was here; nothing while entries are missing: a
     /// spread must not be older than what it has yet to read.
     pub(super) seen: Option<(u64, Instant)>,
     /// Calls of this process that have no answer yet.

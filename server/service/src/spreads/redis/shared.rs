@@ -210,8 +210,8 @@ impl Shared {
         }
     }
 
-    /// Takes what Redis told about the entries from an index on, of which one was `added`, and asks
-    /// until nothing is missing.
+    /// Takes the reply of Redis about the entries from an index on, one of them `added`, and asks
+    /// until none is missing.
     async fn take_all(self: &Arc<Self>, told: Told, from: u64, added: bool) -> Result<(), Failure> {
         let (mut told, mut from, mut added) = (told, from, added);
         let mut reading = None;
