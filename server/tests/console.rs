@@ -9,6 +9,7 @@ use http_body_util::{BodyExt as _, Full};
 use offbeat::config::ListenAddress;
 use serde_json::{Value, json};
 use support::{Answer, Server, any_schedule, config_with, path_of, post1};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
 const PAGE: [(&str, &str); 2] = [("offbeat-console", "1"), ("sec-fetch-site", "same-origin")];
@@ -138,4 +139,64 @@ async fn a_server_that_knows_its_callers_by_their_socket_has_no_console() {
     let question = json!({"schedule": any_schedule(), "id": {"text": "acme"}});
     assert_eq!(call(&server, &path_of("AssignSlot"), &PAGE, &question).await.status, 404);
     assert_eq!(get(&server, "/readyz").await.status, 200);
+}
+
+#[tokio::test]
+async fn calls_leave_the_admin_port_to_probes() {
+    let server = started(&[]);
+    let Some(ListenAddress::Tcp(address)) = server.admin.clone() else { panic!("no admin port") };
+    // Each has a place while its message does not come.
+    let mut held = Vec::new();
+    for _ in 0..64 {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let path = path_of("AssignSlot");
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\noffbeat-console: 1\r\n\
+             content-type: application/json\r\ncontent-length: 100\r\n\r\n{{"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        held.push(stream);
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    let question = json!({"schedule": any_schedule(), "id": {"text": "acme"}});
+    let refused = call(&server, &path_of("AssignSlot"), &PAGE, &question).await;
+    assert_eq!(refused.status, 503, "{}", text(&refused));
+    assert_eq!(get(&server, "/readyz").await.status, 200);
+    drop(held);
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    assert_eq!(call(&server, &path_of("AssignSlot"), &PAGE, &question).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_simulation_is_answered_line_by_line() {
+    let server = started(&[]);
+    let scenario = "name = \"two days\"\nduration = \"2d\"\nworkers = 4\n\
+                    [users]\ncount = 500\ncycle = \"8h\"\n\
+                    [[kinds]]\nname = \"sync\"\nrun_time = { p50 = \"6s\", p90 = \"15s\" }\n\
+                    [[strategies]]\nkind = \"slots\"\n";
+    let simulate = async |headers: &[(&str, &str)], scenario: &str| {
+        let Some(ListenAddress::Tcp(address)) = &server.admin else { panic!("no admin port") };
+        let mut request = Request::post("/console/simulate").header("host", "localhost");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = Full::from(Bytes::from(scenario.to_owned())).boxed();
+        post1(TcpStream::connect(address).await.unwrap(), request.body(body).unwrap()).await
+    };
+    let answer = simulate(&PAGE, scenario).await;
+    assert_eq!(answer.status, 200, "{}", text(&answer));
+    let lines: Vec<Value> =
+        text(&answer).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (results, progress) = lines.split_last().unwrap();
+    assert!(progress.iter().all(|line| line["progress"]["totalDuration"] == "172800s"));
+    // 500 users, three times a day, for two days.
+    assert_eq!(results["results"]["strategies"][0]["name"], "slots");
+    assert_eq!(results["results"]["strategies"][0]["enqueuedJobCount"], 3_000.0);
+
+    let refused = simulate(&PAGE, "name = 1").await;
+    let last: Value = serde_json::from_str(text(&refused).lines().last().unwrap()).unwrap();
+    let error = last.get("error").unwrap_or(&last);
+    assert_eq!(error["code"], "invalid_argument", "{}", text(&refused));
+    assert_eq!(simulate(&PAGE[1..], scenario).await.status, 403);
+    assert_eq!(simulate(&PAGE, &"x".repeat(1 << 20)).await.status, 413);
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 import urllib.error
 import urllib.request
 from datetime import timedelta
@@ -11,7 +13,7 @@ import offbeat
 import pytest
 from offbeat import NamedSpread
 
-from server import ROOT, Server
+from server import BINARY, ROOT, Server
 
 AXE = ROOT / "server" / "console" / "node_modules" / "axe-core" / "axe.min.js"
 SCREENSHOTS = ROOT / "target" / "console-screenshots"
@@ -20,6 +22,9 @@ VIEWS = {
     "calendar": "#/playground?schedule=newsletter/1",
     "schedules": "#/schedules?schedule=bank-sync/1",
     "spreads": "#/spreads?name=shown",
+    "lanes": "#/lanes",
+    "stages": "#/stages",
+    "simulations": "#/simulations",
     "service": "#/service",
 }
 
@@ -73,6 +78,90 @@ def test_another_period_is_tried_by_a_slider(sidecar, opened):
     assert figures["Runs a second, before → after"] == "0.694 → 0.347"
     titles = page.locator("section:has(.slider) .bar title").all_text_contents()
     assert sum(int(title.rpartition(": ")[2].replace(",", "")) for title in titles) == 2_000
+
+
+def test_stages_by_a_slider(sidecar, opened):
+    page = opened(sidecar, "#/stages")
+    page.wait_for_selector("h2:has-text('Moves')")
+    workers = lambda: [  # noqa: E731
+        int(page.locator("tbody tr").nth(row).locator("b").inner_text()) for row in range(3)
+    ]
+    # Backlog times run time: 600, 800 and 100 s. Each worker goes where the workload over w + 1
+    # falls most, as `divided` does one by one.
+    assert workers() == divided([600, 800, 100], 20)
+    slider = page.get_by_role("slider")
+    slider.focus()
+    slider.press("ArrowRight")
+    page.wait_for_selector("label:has-text('21 workers')")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('tbody b')].reduce("
+        "(sum, one) => sum + Number(one.innerText), 0) === 21"
+    )
+    assert workers() == divided([600, 800, 100], 21)
+    page.get_by_label("Backlog of fetch").fill("-1")
+    page.get_by_label("Backlog of fetch").blur()
+    page.get_by_role("alert").wait_for()
+
+
+def divided(workloads: list[int], workers: int) -> list[int]:
+    counts = [0] * len(workloads)
+    for _ in range(workers):
+        gains = [
+            workload / (count + 1) - workload / (count + 2)
+            for workload, count in zip(workloads, counts, strict=True)
+        ]
+        counts[gains.index(max(gains))] += 1
+    return counts
+
+
+def test_lanes_for_run_times_that_are_typed(sidecar, opened):
+    page = opened(sidecar, "#/lanes?p50=1s&p90=20s&rate=1&workers=20")
+    page.wait_for_selector("th:has-text('Workers are busy')", timeout=30_000)
+    # The mean of the lognormal distribution is 15.4 s: 1 a second for 20 workers.
+    assert re.search(r"Workers are busy 7\d(\.\d+)? %", page.locator("table").inner_text())
+    page.wait_for_selector("figcaption:has-text('Mean slowdown by the timeout')")
+    page.get_by_label("Jobs a second").fill("2")
+    page.get_by_label("Jobs a second").blur()
+    page.wait_for_selector("[role=alert]:has-text('all that 20 workers can do')")
+
+
+def test_a_simulation_as_the_command_line_has_it(sidecar, opened, tmp_path):
+    page = opened(sidecar, "#/simulations")
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text(page.get_by_label("Scenario (TOML)").input_value())
+    page.get_by_role("button", name="Simulate").click()
+    page.wait_for_selector("th:has-text('random smear')", timeout=30_000)
+    command = [BINARY, "simulate", scenario, "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    expected = json.loads(done.stdout)
+    for finding in expected["findings"]:
+        assert page.get_by_text(finding, exact=True).count() == 1
+    for strategy in expected["strategies"]:
+        cells = page.get_by_role("row").filter(has_text=strategy["name"]).locator("td")
+        shown = cells.nth(3).inner_text().replace(",", "")
+        assert float(shown) == round(strategy["figures"]["max_queue_depth"])
+    page.get_by_label("Scenario (TOML)").fill('name = "no users"')
+    page.get_by_label("Scenario (TOML)").blur()
+    page.get_by_role("button", name="Simulate").click()
+    page.get_by_role("alert").wait_for()
+
+
+def test_a_long_simulation_shows_its_progress_and_is_stopped(sidecar, opened):
+    page = opened(sidecar, "#/simulations")
+    scenario = page.get_by_label("Scenario (TOML)").input_value()
+    long = scenario.replace('"2d"', '"120d"').replace("5000", "50000").replace("= 8\n", "= 60\n")
+    page.get_by_label("Scenario (TOML)").fill(long)
+    page.get_by_label("Scenario (TOML)").blur()
+    page.get_by_role("button", name="Simulate").click()
+    page.wait_for_function("() => document.querySelector('progress')?.value > 0", timeout=30_000)
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Simulate").wait_for()
+    # Its place is free again: one simulation runs at a time.
+    page.get_by_label("Scenario (TOML)").fill(scenario)
+    page.get_by_label("Scenario (TOML)").blur()
+    page.wait_for_timeout(1_000)
+    page.get_by_role("button", name="Simulate").click()
+    page.wait_for_selector("th:has-text('random smear')", timeout=30_000)
 
 
 def test_spreads_are_live_and_dead_letters_come_back(sidecar, opened, client):
@@ -174,6 +263,8 @@ def test_the_keyboard_reaches_everything(sidecar, opened):
 def test_everybody_can_read_it(view, width, scheme, sidecar, opened, client):
     spread = spread_of(client, "shown")
     page = opened(sidecar, VIEWS[view], width, scheme)
+    if view == "lanes":  # which are simulated
+        page.wait_for_selector("table", timeout=30_000)
     page.wait_for_timeout(1_500)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{view}-{width}-{scheme}.png", full_page=True)

@@ -31,9 +31,10 @@ function headers(): Record<string, string> {
   };
 }
 
-/** Calls `Service/Method` of the package offbeat.v1. */
+/** Calls `Service/Method` of the package offbeat.v1, or `v1beta1.Service/Method`. */
 export async function call<A>(method: string, message: object, signal?: AbortSignal): Promise<A> {
-  const answer = await fetch(`/offbeat.v1.${method}`, {
+  const path = method.startsWith("v1beta1.") ? `/offbeat.${method}` : `/offbeat.v1.${method}`;
+  const answer = await fetch(path, {
     method: "POST",
     headers: headers(),
     body: JSON.stringify(message),
@@ -59,4 +60,19 @@ export async function read(path: string, signal?: AbortSignal): Promise<string> 
   const answer = await fetch(path, { signal: signal ?? null });
   if (!answer.ok) throw new CallFailure(String(answer.status), await answer.text());
   return answer.text();
+}
+
+/** Posts a text, and reads an answer of lines of JSON as they come. */
+export async function* lines<L>(path: string, text: string, signal: AbortSignal): AsyncGenerator<L> {
+  const answer = await fetch(path, { method: "POST", headers: headers(), body: text, signal });
+  if (!answer.ok || !answer.body) throw failureOf(answer.status, await answer.text());
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const parts = (rest + value).split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) yield JSON.parse(part) as L;
+  }
 }

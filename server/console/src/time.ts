@@ -51,11 +51,11 @@ export function spanText(total: number): string {
 
 /** Reads `8h`, `1h 30m`, `90s`; undefined where it is none. */
 export function readSpan(text: string): string | undefined {
-  const sizes: Record<string, number> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 };
+  const sizes: Record<string, number> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1, ms: 0.001 };
   const parts = text.trim().split(/\s+/);
   let total = 0;
   for (const part of parts) {
-    const found = /^(\d{1,9})(w|d|h|m|min|s)$/.exec(part);
+    const found = /^(\d{1,9})(w|d|h|m|min|s|ms)$/.exec(part);
     if (!found) return undefined;
     total += Number(found[1]) * (sizes[found[2] === "min" ? "m" : found[2]!] ?? 0);
   }

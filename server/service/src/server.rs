@@ -220,7 +220,8 @@ impl Server {
                 writes: config.console_write,
                 settings: console::settings_json(&shown, config.console_write),
             });
-            let (answers, uids) = (admin::router(Arc::clone(&state), console), &config.socket_uids);
+            let (answers, uids) =
+                (admin::router(Arc::clone(&state), console.as_ref()), &config.socket_uids);
             let admin = Connections::new(
                 answers,
                 admin_settings(),

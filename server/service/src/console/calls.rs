@@ -8,8 +8,10 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any_service;
 use http::{HeaderMap, HeaderName, StatusCode};
+use tokio::sync::Semaphore;
 
-use super::Console;
+use super::{Console, simulations};
+use crate::limits::CONSOLE_CALLS;
 
 /// Forms of other sites cannot send it, nor can scripts without asking first.
 const MARK: HeaderName = HeaderName::from_static("offbeat-console");
@@ -41,21 +43,37 @@ const WRITES: [&str; 3] = [
     "/offbeat.v1.NamedSpreadService/DeleteDeadLetters",
 ];
 
-pub(super) fn router(console: Arc<Console>) -> Router {
+pub(super) fn router(console: &Console) -> Router {
     let paths = READS.iter().chain(WRITES.iter());
-    paths
-        .fold(Router::new(), |router, path| {
-            router.route(path, any_service(console.services.clone()))
-        })
-        .route_layer(from_fn_with_state(console, guard))
+    let places = Arc::new(Semaphore::new(CONSOLE_CALLS.max_size()));
+    let state = Guard { writes: console.writes, places };
+    let services = &console.services;
+    let methods =
+        paths.fold(Router::new(), |router, path| router.route(path, any_service(services.clone())));
+    methods
+        .merge(simulations::router(services.clone()))
+        .route_layer(from_fn_with_state(state, guard))
 }
 
-async fn guard(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
+/// What the calls share.
+#[derive(Clone)]
+struct Guard {
+    /// Whether they may write.
+    writes: bool,
+    places: Arc<Semaphore>,
+}
+
+async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let writes = WRITES.contains(&request.uri().path());
-    match check(request.headers(), writes, console.writes) {
-        Ok(()) => next.run(request).await,
-        Err(refused) => (StatusCode::FORBIDDEN, refused).into_response(),
+    if let Err(refused) = check(request.headers(), writes, guard.writes) {
+        return (StatusCode::FORBIDDEN, refused).into_response();
     }
+    // The answer of a unary call is complete when it is returned.
+    let Ok(_place) = guard.places.try_acquire() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, "the console has too many calls in flight\n")
+            .into_response();
+    };
+    next.run(request).await
 }
 
 fn check(headers: &HeaderMap, writes: bool, allowed: bool) -> Result<(), &'static str> {

@@ -5,8 +5,7 @@
 
 mod assets;
 mod calls;
-
-use std::sync::Arc;
+mod simulations;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -51,12 +50,10 @@ pub(crate) fn settings_json(settings: &[Setting], writes: bool) -> Bytes {
 }
 
 /// The page, its settings and its calls.
-pub(crate) fn router(console: Console) -> Router {
+pub(crate) fn router(console: &Console) -> Router {
     let settings = console.settings.clone();
     let settings = move || async move { ([(header::CONTENT_TYPE, "application/json")], settings) };
-    assets::router()
-        .route("/console/settings", get(settings))
-        .merge(calls::router(Arc::new(console)))
+    assets::router().route("/console/settings", get(settings)).merge(calls::router(console))
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ const NO_CONSOLE: &str = "there is no console here: it is on loopback alone, and
                           asks for tokens\n";
 
 /// What the admin port answers.
-pub(crate) fn router(state: Arc<AdminState>, console: Option<Console>) -> Router {
+pub(crate) fn router(state: Arc<AdminState>, console: Option<&Console>) -> Router {
     let console = match console {
         Some(console) => console::router(console),
         None => Router::new().route("/", get((StatusCode::NOT_FOUND, NO_CONSOLE))),
