@@ -65,7 +65,7 @@ impl fmt::Display for Totals {
 
 /// How a command has ended.
 enum Ended {
-    /// By itself.
+    /// The command ended by itself.
     Itself(ExitStatus),
     /// Its job was another worker's, or about to be.
     LeaseLost,

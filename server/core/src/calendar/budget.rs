@@ -58,7 +58,7 @@ impl Budget {
         Ok(timeline)
     }
 
-    /// Another answer begins.
+    /// Resets the work, for the next answer.
     pub(crate) fn renew(&self) {
         self.0.set(0);
     }

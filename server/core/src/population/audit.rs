@@ -36,12 +36,12 @@ pub enum Finding {
     Duplicates,
 }
 
-/// Something wrong with a sample.
+/// A problem of a sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What is wrong.
+    /// The kind of problem, for programs.
     pub finding: Finding,
-    /// The same in a sentence.
+    /// The problem in a sentence, for people.
     pub message: String,
 }
 

@@ -93,7 +93,6 @@ impl Score {
         if self.0 < other.0 { -micros } else { micros }
     }
 
-    /// Both together.
     pub(super) const fn plus(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }

@@ -17,7 +17,7 @@ const SIMILAR: f64 = 0.7;
 /// A variable `OFFBEAT_…` that sets nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownVariable {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
     /// The setting that was probably meant.
     pub similar: Option<String>,

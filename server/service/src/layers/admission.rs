@@ -48,7 +48,7 @@ impl Admission {
         Ok(Permit::new(places, self.shared.clone()))
     }
 
-    /// Requests in flight.
+    /// Number of requests in flight.
     #[must_use]
     pub fn requests(&self) -> usize {
         self.limit - self.free.available_permits()

@@ -31,7 +31,7 @@ impl Record {
         Self { method, started, trace }
     }
 
-    /// Writes it down.
+    /// Counts the request, and logs it at `debug`.
     pub fn end(&self, metrics: &Metrics, code: Code, reason: Option<&str>, span: &Span) {
         let took = self.started.elapsed();
         metrics.request(self.method, code, reason, took);

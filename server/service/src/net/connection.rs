@@ -45,7 +45,7 @@ const AGE_JITTER: u64 = 100;
 /// How the connections of a listener are served.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// At once.
+    /// Open at the same time.
     pub(crate) max_connections: usize,
     /// Until the first bytes have come; with TLS, once for its handshake and once behind it.
     pub(crate) first_bytes: Duration,

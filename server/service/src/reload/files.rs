@@ -31,11 +31,11 @@ pub(crate) struct Watched {
 /// What reading files again has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Polled {
-    /// What they held before.
+    /// The previous content.
     Same,
-    /// Something else, which may not be all of it yet.
+    /// New content that may still be incomplete.
     Settling,
-    /// Something else.
+    /// New content.
     Changed,
 }
 

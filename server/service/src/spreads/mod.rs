@@ -27,15 +27,15 @@ use tokio::time::Instant;
 /// A spread, as a store describes it.
 #[derive(Debug, Clone)]
 pub struct Description {
-    /// Its name.
+    /// Name of the spread.
     pub name: String,
     /// The life of the spread.
     pub epoch: u64,
-    /// Its parameters.
+    /// Parameters that it was opened with.
     pub spec: NamedSpreadSpec,
     /// Whether it takes groups.
     pub state: SpreadState,
-    /// What it holds.
+    /// Contents, in numbers.
     pub counts: Counts,
     /// The order of first attempts so far.
     pub certificate: Certificate,
@@ -60,7 +60,7 @@ pub struct Leased {
     pub start: Instant,
 }
 
-/// What became of settlements.
+/// The results of settlements.
 #[derive(Debug, Clone)]
 pub struct Settled {
     /// One for each settlement.
@@ -74,7 +74,7 @@ pub struct Settled {
 pub struct DeadLetterIds {
     /// The life of the spread that numbered them.
     pub epoch: u64,
-    /// Their numbers.
+    /// Numbers within that epoch.
     pub numbers: Vec<u64>,
 }
 
@@ -90,16 +90,16 @@ impl DeadLetterIds {
 pub struct DeadLetterPage {
     /// The life of the spread.
     pub epoch: u64,
-    /// Oldest first.
+    /// The dead letters, oldest first.
     pub letters: Vec<DeadLetter>,
     /// Whether there are more.
     pub has_more: bool,
 }
 
-/// What a spread holds, in figures.
+/// Contents of a spread, as metrics show them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpreadFigures {
-    /// Its name.
+    /// Name of the spread.
     pub name: String,
     /// The life of the spread: one that was opened later has a larger number.
     pub epoch: u64,
@@ -113,7 +113,7 @@ pub struct SpreadFigures {
     pub leased_jobs: u64,
     /// Jobs settled since it was opened.
     pub settled_jobs: u64,
-    /// Dead letters.
+    /// Jobs that are dead letters.
     pub dead_letters: u64,
     /// Consumers that hold jobs.
     pub consumers: u64,
@@ -140,9 +140,9 @@ impl SpreadFigures {
 /// How a spread ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CloseMode {
-    /// What it has is dealt and settled first.
+    /// Its jobs are dealt and settled first.
     Drain,
-    /// Everything is dropped.
+    /// Its jobs are dropped.
     Discard,
 }
 

@@ -32,9 +32,9 @@ pub struct Feasibility {
 /// producer changes. Times are in seconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phase {
-    /// When it begins.
+    /// Start, inclusive.
     pub from: f64,
-    /// When it ends.
+    /// End, exclusive.
     pub to: f64,
     /// As that of the whole run, for the jobs that are enqueued in it.
     pub workers_needed: f64,

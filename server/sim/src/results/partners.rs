@@ -18,10 +18,10 @@ pub struct PartnerInQuestion {
     pub outages: Vec<(f64, f64)>,
 }
 
-/// What the jobs of a partner's customers came to.
+/// Results of the jobs of a partner's customers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartnerFigures {
-    /// Whose.
+    /// Name of the partner.
     pub name: String,
     /// Jobs that were done.
     pub jobs_finished: f64,

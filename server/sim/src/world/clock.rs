@@ -1,6 +1,6 @@
 //! The time of a run, in microseconds, and its seconds.
 
-/// One second.
+/// A second, in microseconds.
 pub(super) const SECOND: u64 = 1_000_000;
 
 /// What never comes, or has not come yet.

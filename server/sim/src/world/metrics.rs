@@ -40,7 +40,7 @@ impl Row {
         "workers",
     ];
 
-    /// The columns.
+    /// Values of the columns, in the order of [`Self::COLUMNS`].
     #[must_use]
     pub const fn values(&self) -> [u32; 8] {
         [
@@ -134,15 +134,15 @@ pub struct Trace {
     /// Of the same, the bounded slowdown, max(1, sojourn / max(run time, floor)), summed. The floor
     /// is the 10th percentile of the run times of its kind.
     pub slowdowns: f64,
-    /// By partner.
+    /// Tallies by partner.
     pub partners: Vec<PartnerTally>,
     /// By partner, and step of the series.
     pub partner_steps: Vec<Vec<PartnerStep>>,
-    /// By phase.
+    /// Tallies by phase.
     pub phases: Vec<PhaseTally>,
     /// Whether jobs pile up at the end.
     pub tail: Tail,
-    /// Those that were due while the producer stood still.
+    /// Runs that were due while the producer was stopped.
     pub late_runs: LateRuns,
     /// The least time between two runs of different kinds of a user, as they were enqueued; `None`
     /// where there were none.
@@ -153,17 +153,17 @@ pub struct Trace {
     pub never_served: u32,
     /// Jobs that failed for good.
     pub failed_jobs: u64,
-    /// Workers' time with jobs, in microseconds; and the part of it that came to nothing.
+    /// Workers' time with jobs, in microseconds.
     pub worked: u64,
-    /// See `worked`.
+    /// The part of `worked` spent on attempts that failed.
     pub wasted: u64,
-    /// Workers' time in all.
+    /// Workers' time in total, in microseconds.
     pub available: u64,
     /// Of jobs in the system, summed over time: for Little's law.
     pub job_micros: u128,
-    /// Jobs enqueued, and of them those that were neither done nor failed at the end.
+    /// Jobs that were enqueued.
     pub enqueued_jobs: u64,
-    /// See `enqueued_jobs`.
+    /// Enqueued jobs that were neither done nor failed at the end.
     pub left_jobs: u64,
     /// Whether it was stopped before its end.
     pub is_cut: bool,

@@ -20,7 +20,7 @@ pub struct GroupPart {
     pub first_job_index: i64,
     /// The payloads of the jobs.
     pub payloads: Vec<Bytes>,
-    /// Ends the group.
+    /// Completes the group; `None` while more parts follow.
     pub commit: Option<Commit>,
 }
 
@@ -38,7 +38,7 @@ impl GroupPart {
 pub struct Commit {
     /// How many jobs it has: 1 or more.
     pub job_count: i64,
-    /// [`Digest`], 32 bytes.
+    /// [`Digest`] of the payloads, 32 bytes.
     pub sha256: Bytes,
     /// Where it was first received, if it was before.
     pub first_receipt: Option<Receipt>,
@@ -52,11 +52,11 @@ pub struct Commit {
 pub struct Receipt {
     /// The life of the spread.
     pub epoch: u64,
-    /// In milliseconds.
+    /// Length of leases in that epoch, in milliseconds.
     pub lease_millis: i64,
 }
 
-/// Refuses IDs that are none.
+/// Refuses invalid IDs of groups.
 pub(super) fn check_id(id: &str) -> Result<(), Rejection> {
     if GROUP_ID.allows(id.len() as i128) {
         return Ok(());

@@ -41,14 +41,14 @@ pub(super) struct Intake {
 #[derive(Debug)]
 enum Before {
     Absent,
-    /// It only grew.
+    /// The call only added jobs to it.
     Shorter {
         bytes: usize,
         jobs: usize,
         hash: Box<Sha256>,
         last_part: u64,
     },
-    /// It was started again.
+    /// The call replaced it.
     Other(Box<Partial>),
 }
 

@@ -24,7 +24,7 @@ impl Waiting {
     }
 }
 
-/// Names a job.
+/// Identifies a job by group and index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Job {
     pub(super) group: u64,

@@ -28,12 +28,12 @@ impl Room {
     }
 }
 
-/// What other spreads leave to one, in bytes.
+/// Bytes that other spreads leave to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BytesLeft {
-    /// For now.
+    /// Free at this moment.
     pub now: u64,
-    /// If they held nothing.
+    /// Free if the other spreads held nothing.
     pub at_most: u64,
 }
 

@@ -11,7 +11,7 @@ use super::Open;
 /// What a spread has reached. Distances and spans are in turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Certificate {
-    /// Jobs dealt.
+    /// Number of jobs dealt.
     pub job_count: u64,
     /// Groups that dealt a job.
     pub group_count: u64,

@@ -37,7 +37,7 @@ pub(super) enum Call {
     Close,
 }
 
-/// What it answers.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) enum Answer {
     Done(Result<(), Rejection>),
