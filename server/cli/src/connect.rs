@@ -138,7 +138,7 @@ impl Client {
     }
 }
 
-/// Why a call has no answer.
+/// The reason that a call has no answer.
 #[derive(Debug, Default)]
 pub(super) struct CallError {
     /// The code, as Connect names it; empty if the server has not answered.

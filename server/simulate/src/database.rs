@@ -1,4 +1,4 @@
-//! What was counted, in an SQLite database.
+//! Writes the counts to an SQLite database.
 
 use std::path::Path;
 

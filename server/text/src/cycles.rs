@@ -4,7 +4,7 @@ use offbeat_core::{CalendarSpec, CalendarUnit, CycleSpec, Span};
 
 use crate::parse_span;
 
-/// What a cycle is, before its time zone is known.
+/// A cycle, before its time zone is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CycleText {
     /// A cycle of fixed length.

@@ -38,7 +38,7 @@ pub(super) struct Task {
     pub(super) grace: Duration,
 }
 
-/// What a worker has done.
+/// Counts of a worker.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     done: u64,

@@ -1,4 +1,4 @@
-//! What may be worked out for an answer.
+//! Bounds the work for an answer.
 
 use core::cell::Cell;
 use core::fmt;
@@ -40,7 +40,7 @@ impl From<Exhausted> for Rejection {
     }
 }
 
-/// What was worked out for an answer so far, in cycles and excluded spans.
+/// Work done for an answer so far, in cycles and excluded spans.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Budget(Cell<u64>);
 

@@ -1,4 +1,4 @@
-//! What exclusions make of a cycle.
+//! Shares of a cycle that exclusions skip or defer.
 
 use super::plan::CyclePlan;
 use super::timeline::Timeline;

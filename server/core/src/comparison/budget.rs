@@ -1,4 +1,4 @@
-//! What of the time between two kinds is left for a job to wait and run.
+//! The time between two kinds that a job may wait and run.
 
 use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;

@@ -112,7 +112,7 @@ pub struct FailedJob {
     pub lane: usize,
 }
 
-/// What becomes of jobs; those in neither list wait on.
+/// Results of a dispatch; jobs in neither list continue to wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dispatched {
     /// In the order of choice.

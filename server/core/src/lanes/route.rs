@@ -1,10 +1,10 @@
-//! Where a single job runs.
+//! Routes a single job.
 
 use super::spec::{LaneSet, OnTimeout, check_probability};
 use crate::rejection::{Reason, Rejection};
 use crate::time::Span;
 
-/// What is known of a job before it runs.
+/// Knowledge about a job before it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Prediction {
     /// How probable it is that it reaches the express lane's timeout: 0 to 1.

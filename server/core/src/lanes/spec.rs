@@ -11,7 +11,7 @@ pub struct LaneSetSpec {
     pub lanes: Vec<LaneSpec>,
     /// Which jobs a free worker takes.
     pub policy: LanePolicy,
-    /// What happens to a job at its timeout.
+    /// Whether a job is aborted or suspended at its timeout.
     pub on_timeout: OnTimeout,
     /// A job that is slow with a higher probability does not enter the express lane. Default: 1.
     pub max_express_slow_probability: Option<f64>,
@@ -36,7 +36,7 @@ pub enum LanePolicy {
     SlowFirst,
 }
 
-/// What happens to a job at its timeout.
+/// Whether a job is aborted or suspended at its timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnTimeout {
     /// It starts again in the next lane.
@@ -61,7 +61,7 @@ pub struct LaneSet {
     lanes: Vec<Lane>,
     /// Which jobs a free worker takes.
     pub policy: LanePolicy,
-    /// What happens to a job at its timeout.
+    /// Whether a job is aborted or suspended at its timeout.
     pub on_timeout: OnTimeout,
     pub(super) max_express_slow_probability: f64,
 }

@@ -120,7 +120,7 @@ fn share(lanes: &LaneSet, place: usize, state: &LaneState) -> Result<Share, Reje
     Ok(Share { workload: work, minimum: busy.max(u64::from(is_end)), maximum: u64::MAX })
 }
 
-/// How long an attempt is taken to last that nobody measured, in microseconds.
+/// Assumed length of an attempt without measurements, in microseconds.
 fn guess(lanes: &LaneSet, place: usize) -> u128 {
     let before = || place.checked_sub(1).and_then(|before| lanes.timeout(before));
     let timeout =

@@ -1,4 +1,4 @@
-//! What becomes of the backlogs of a pipeline until its next allocation.
+//! The backlogs of a pipeline until its next allocation.
 
 use super::load::{Arrivals, Rate};
 use crate::rejection::{Reason, Rejection};

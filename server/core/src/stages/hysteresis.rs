@@ -6,7 +6,7 @@ use super::quotient::{Rule, ratio};
 use crate::limits::{IMPROVEMENT_PERCENT, STAGE_MOVES};
 use crate::rejection::{Reason, Rejection, in_range};
 
-/// What keeps workers where they are.
+/// Hysteresis: keeps workers at their stages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hysteresis {
     rule: Rule,

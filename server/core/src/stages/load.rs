@@ -40,7 +40,7 @@ impl Rate {
     }
 }
 
-/// What a stage has to do: the jobs that wait, and those that arrive.
+/// The load of a stage: waiting and arriving jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     backlog: u64,

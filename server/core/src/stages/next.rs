@@ -1,4 +1,4 @@
-//! Where one worker goes that has just finished a job.
+//! Chooses the next stage of a worker that has finished a job.
 
 use super::allocate::{Share, gain};
 use super::quotient::ratio;

@@ -1,4 +1,4 @@
-//! The whole answer: who gets how many, why, and who has to move.
+//! The complete plan: allocations, their reasons, and the moves.
 
 use super::allocate::Share;
 use super::hysteresis::{Choice, Hysteresis};

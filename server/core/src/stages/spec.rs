@@ -161,7 +161,7 @@ fn workload(
     Ok((Workload { micros, mean_nanos, is_estimated: mean.is_none() }, backlog))
 }
 
-/// What arrives at a stage: its own arrivals, or those of the stage before.
+/// Arrivals at a stage: its own, or those of the previous stage.
 fn rate_of(stage: &StageSpec, before: Rate) -> Result<Rate, Rejection> {
     let rate = stage.arrivals.map(Rate::try_new).transpose()?;
     match rate {

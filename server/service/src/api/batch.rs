@@ -20,7 +20,7 @@ const INLINE_IDS: usize = 256;
 /// while they are still there.
 const ASSIGNMENT_BYTES: usize = 2 * 44;
 
-/// What all IDs of a batch, or of a stream of batches, share.
+/// Values that all IDs of a batch, or of a stream of batches, share.
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
     schedule: Arc<Schedule>,
@@ -30,7 +30,7 @@ pub(super) struct Batch {
     permit: Option<Permit>,
 }
 
-/// What a message says of all IDs.
+/// The fields of a message that apply to all IDs.
 #[derive(Debug)]
 pub(super) struct Opening {
     pub(super) schedule: Option<proto::Schedule>,

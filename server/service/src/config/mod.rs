@@ -28,7 +28,7 @@ pub use variables::{UnknownVariable, unknown_variables};
 /// Where a server listens or a client calls by default; 2328 is free of a registered service.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2328";
 
-/// Where metrics and probes are answered by default.
+/// The default address of metrics and probes.
 pub const DEFAULT_ADMIN_ADDRESS: &str = "127.0.0.1:2329";
 
 /// A checked configuration.
@@ -62,7 +62,7 @@ pub struct Config {
     pub limits: Limits,
 }
 
-/// Where metrics and probes are answered.
+/// The address of metrics and probes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Admin {
     /// There is no admin port.

@@ -1,11 +1,11 @@
-//! Variables that look like settings and are none.
+//! Unknown variables that look like settings.
 
 use std::ffi::OsString;
 use std::fmt;
 
 use offbeat_core::rejection::shorten;
 
-/// What the names of our variables begin with.
+/// Prefix of our variables.
 const PREFIX: &str = "OFFBEAT_";
 
 /// Variables of the clients, which may stand in the environment of a sidecar too.

@@ -21,7 +21,7 @@ use crate::work::Permit;
 /// taken stays here, and is counted.
 const PIECE: usize = 64 << 10;
 
-/// What an answer is held to.
+/// Limits of a response.
 pub(super) struct Terms {
     pub(super) deadline: Deadline,
     pub(super) permit: Permit,
@@ -72,7 +72,7 @@ struct BoundBody(Option<(Body, Open)>);
 struct Open {
     late: Option<Pin<Box<Sleep>>>,
     ended: Option<Ended>,
-    /// What is left of a long frame.
+    /// Remaining bytes of a long frame.
     rest: Bytes,
     terms: Terms,
     call: Call,

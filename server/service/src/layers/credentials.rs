@@ -13,7 +13,7 @@ use tonic::Status;
 use super::{Call, Stack};
 use crate::limits::{TOKEN_BYTES, TOKENS};
 
-/// Refuses a request without a token, if there must be one, and all of a user who may not call.
+/// Refuses requests without a required token, and all requests of users who may not call.
 pub(super) fn check(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(), Status> {
     if call.method.open {
         return Ok(());
@@ -31,7 +31,7 @@ pub(super) fn check(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(
 #[derive(Debug, Clone, Default)]
 pub struct Credentials(Option<Arc<RwLock<Tokens>>>);
 
-/// Tokens, as digests: of equal length, and of no use to who reads the memory.
+/// Tokens, as digests: of equal length, and useless to readers of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens(Vec<[u8; 32]>);
 

@@ -51,10 +51,10 @@ pub(super) async fn admit(stack: &Stack, call: Call, mut request: Request, next:
     response
 }
 
-/// What the connection needs to know of an answer, until it has sent the last piece of it.
+/// State of a response that its connection needs until the last piece is sent.
 #[derive(Debug, Clone)]
 pub(crate) struct HeldAnswer {
-    /// When it must be complete.
+    /// Deadline of its last piece.
     pub(crate) deadline: Option<Instant>,
     /// The place, and the bytes, that the pieces hold.
     pub(crate) permit: Permit,

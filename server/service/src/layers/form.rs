@@ -9,7 +9,7 @@ use tonic::Status;
 
 use crate::json;
 
-/// How a request is written, and its answer.
+/// Protocol and encoding of a request and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// gRPC.

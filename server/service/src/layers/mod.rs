@@ -45,20 +45,20 @@ pub(crate) use observe::{Outcome, RefusedCredentials};
 use form::Form;
 use method::Method;
 
-/// What the layers share.
+/// State that the layers share.
 #[derive(Debug)]
 pub struct Stack {
     /// The tokens that are asked for.
     pub credentials: Credentials,
-    /// Whom callers on loopback may name.
+    /// Host names that callers on loopback may use.
     pub hosts: AllowedHosts,
     /// Places and bytes for requests in flight.
     pub admission: Admission,
-    /// Where requests are counted.
+    /// Counts requests.
     pub metrics: Arc<Metrics>,
     /// Whether each request has a span.
     pub spans: bool,
-    /// Where named spreads are kept, as spans name it.
+    /// The store of named spreads, as spans name it.
     pub spread_store: &'static str,
     /// The sizes of messages.
     pub limits: MessageLimits,
@@ -103,7 +103,7 @@ pub struct Ends {
     pub terminating: watch::Receiver<bool>,
 }
 
-/// Whom a connection leads to.
+/// The peer of a connection.
 #[derive(Debug, Clone)]
 pub struct Peer {
     /// Whether the listener is plain TCP on loopback, which web pages can reach.
@@ -122,7 +122,7 @@ impl Peer {
     }
 }
 
-/// What the layers know of a request; one of its extensions.
+/// Facts about a request that layers share; one of its extensions.
 #[derive(Debug, Clone)]
 struct Call {
     method: &'static Method,

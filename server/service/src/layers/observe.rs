@@ -21,7 +21,7 @@ use super::{Call, Stack};
 use crate::metrics::{Metrics, Record};
 use crate::telemetry;
 
-/// How a request ended, as far as is known; the first word stands.
+/// The final status of a request; later ones are ignored.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outcome(Arc<OnceLock<Ended>>);
 

@@ -28,10 +28,10 @@ const REFUSAL_TIME: Duration = Duration::from_millis(250);
 /// A reader may take the end of an answer so long after its deadline.
 const AFTER_DEADLINE: Duration = Duration::from_secs(1);
 
-/// How often answers are looked at while some are in flight.
+/// Interval of checks while responses are in flight.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What is in flight on one connection.
+/// Requests in flight on one connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Activity(Arc<Inner>);
 
@@ -48,7 +48,7 @@ struct Answers {
     waiting: BTreeMap<u64, Untaken>,
 }
 
-/// What the reader of an answer has not taken.
+/// The part of a response that its peer has not read.
 #[derive(Debug, Default)]
 struct Untaken {
     pieces: usize,
@@ -151,7 +151,7 @@ impl Drop for InFlight {
     }
 }
 
-/// How long the reader of an answer may make no room.
+/// How long a peer may read nothing of a response.
 #[derive(Debug, Clone, Copy)]
 struct ReadTimeout {
     time: Duration,
@@ -165,7 +165,7 @@ impl ReadTimeout {
     }
 }
 
-/// What the body of an answer, and its pieces, have in common.
+/// State that the body of a response shares with its pieces.
 struct Answer {
     in_flight: InFlight,
     timeout: ReadTimeout,

@@ -17,7 +17,7 @@ use crate::metrics::{self, Metrics, Snapshot};
 use crate::schedules::Loaded;
 use crate::spreads::SpreadStore;
 
-/// What the admin port sees of a server.
+/// State of a server that the admin port shows.
 #[derive(Debug)]
 pub(crate) struct AdminState {
     pub(crate) ready: AtomicBool,
@@ -30,7 +30,7 @@ pub(crate) struct AdminState {
     pub(crate) hosts: AllowedHosts,
 }
 
-/// What the admin port answers.
+/// Handlers of the admin port.
 pub(crate) fn router(state: Arc<AdminState>) -> Router {
     Router::new()
         .route("/metrics", get(render))
@@ -42,7 +42,7 @@ pub(crate) fn router(state: Arc<AdminState>) -> Router {
         .with_state(state)
 }
 
-/// Refuses users who may not call, and web pages; closes the connection behind each answer.
+/// Refuses users who may not call, and web pages; closes the connection after each response.
 async fn guard(State(state): State<Arc<AdminState>>, request: Request, next: Next) -> Response {
     let mut response = match check(&state, &request) {
         Ok(()) => next.run(request).await,

@@ -36,13 +36,13 @@ const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Within this, a user who may not call gets the refusal.
 const REFUSED_USER_TIME: Duration = Duration::from_secs(1);
 
-/// Connections at once of users who may not call.
+/// Concurrent connections of users who may not call.
 const REFUSED_USERS: usize = 16;
 
 /// The largest part of a connection's age by which it ends earlier than others, in thousandths.
 const AGE_JITTER: u64 = 100;
 
-/// How the connections of a listener are served.
+/// Settings of the connections of a listener.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// Open at the same time.
@@ -51,7 +51,7 @@ pub(crate) struct Settings {
     pub(crate) first_bytes: Duration,
     /// Until the first request has begun, and on HTTP/1.1 until the next.
     pub(crate) idle: Duration,
-    /// For which a peer may take nothing of what is written to it.
+    /// For which a peer may read nothing of the data written to it.
     pub(crate) write_stall: Duration,
     /// After which a connection is asked to end.
     pub(crate) max_age: Option<Duration>,
@@ -87,7 +87,7 @@ impl Connections {
         Self { router, settings, tls, uids, free, open, metrics, draining, cut }
     }
 
-    /// How many are open.
+    /// Number of open connections.
     pub(crate) fn count(&self) -> usize {
         self.open.load(Ordering::Relaxed)
     }

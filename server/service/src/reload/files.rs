@@ -10,7 +10,7 @@ use std::time::Duration;
 use offbeat_core::limits::Limit;
 use rustix::fs::OFlags;
 
-/// How long a file that has changed must hold still.
+/// How long a changed file must stay the same before it is read.
 const SETTLING_TIME: Duration = Duration::from_millis(200);
 
 /// Permissions of group and others to write.
@@ -24,11 +24,11 @@ pub(crate) struct Watched {
     paths: Vec<PathBuf>,
     limit: Limit,
     held: Vec<Vec<u8>>,
-    /// What a poll found that was not taken.
+    /// New content that a poll found and that is not yet used.
     seen: Option<Vec<Vec<u8>>>,
 }
 
-/// What reading files again has found.
+/// Result of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Polled {
     /// The previous content.
@@ -51,12 +51,12 @@ impl Watched {
         Self { paths, limit, held: Vec::new(), seen: None }
     }
 
-    /// What they held when last read, in the order of their paths.
+    /// Contents at the last read, in the order of the paths.
     pub(crate) fn contents(&self) -> &[Vec<u8>] {
         &self.held
     }
 
-    /// What the first of them held.
+    /// Content of the first file.
     pub(crate) fn first(&self) -> &[u8] {
         self.held.first().map(Vec::as_slice).unwrap_or_default()
     }

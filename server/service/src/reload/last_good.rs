@@ -31,7 +31,7 @@ impl LastGood {
         &self.path
     }
 
-    /// What it holds, if it is there.
+    /// Its content, if it exists.
     pub(super) fn read(&self) -> Option<Result<Vec<u8>, String>> {
         self.path.exists().then(|| read(SCHEDULE_FILE_BYTES, &self.path))
     }

@@ -21,7 +21,7 @@ use crate::schedules::Loaded;
 use files::{Polled, Watched};
 use schedules::{Found, ScheduleFile};
 
-/// How often files are read again.
+/// Interval of polls.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The files that may change under a running server.

@@ -66,7 +66,7 @@ pub struct Sensitivity {
     pub without_lanes: Summary,
 }
 
-/// What a cutoff between two lanes does.
+/// Figures of a cutoff between two lanes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CutoffFigures {
     /// The express lane's timeout.
@@ -75,7 +75,7 @@ pub struct CutoffFigures {
     pub express_workers: u32,
     /// The median of the mean slowdowns; none, if the workers do not keep up.
     pub mean_slowdown: Option<f64>,
-    /// What nine of ten streams lie within.
+    /// The range of nine of ten streams.
     pub slowdown_range: Option<[f64; 2]>,
     /// The median of the mean sojourns, in microseconds; none, if the workers do not keep up.
     pub mean_sojourn: Option<f64>,

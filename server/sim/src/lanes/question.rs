@@ -1,4 +1,4 @@
-//! What is asked of a plan.
+//! Parameters of a plan.
 
 use offbeat_core::lanes::OnTimeout;
 use offbeat_core::limits::{DEFAULT_PLAN_LANES, LANE_TIMEOUT_MILLIS, PLAN_LANES, PLAN_WORKERS};
@@ -22,7 +22,7 @@ pub struct PlanSpec {
     pub tolerated_wait: Option<Span>,
     /// Shorter run times count as this. Default: their 10th percentile.
     pub slowdown_floor: Option<Span>,
-    /// What happens at a timeout.
+    /// Whether a timeout aborts or suspends.
     pub on_timeout: OnTimeout,
     /// Maximum number of lanes. Default: 3.
     pub max_lane_count: Option<i64>,

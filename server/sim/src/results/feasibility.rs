@@ -52,7 +52,7 @@ pub struct Phase {
     pub partners: Vec<PhaseOfPartner>,
 }
 
-/// What is wanted of a partner in a phase.
+/// Calls to a partner in a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PhaseOfPartner {
     /// Whether it is down.

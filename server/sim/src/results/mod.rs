@@ -1,4 +1,4 @@
-//! What the runs of a scenario come to, and which strategy is best.
+//! Results of the runs of a scenario, and the best strategy.
 
 mod feasibility;
 mod figures;
@@ -84,7 +84,7 @@ pub struct Question {
     pub seeds: Vec<u64>,
     /// Whether runs were stopped before their end.
     pub is_cut: bool,
-    /// What a reader should know of how it was understood.
+    /// Notes on how the scenario was interpreted.
     pub notes: Vec<String>,
     /// From when to when the producer stands still.
     pub outages: Vec<(f64, f64)>,
@@ -123,7 +123,7 @@ pub struct Outcome {
     pub least_kind_distance: Option<f64>,
 }
 
-/// What became of the runs that were due while the producer stood still.
+/// Runs that were due while the producer was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LateRunFigures {
     /// Runs that came late.
@@ -179,7 +179,7 @@ pub struct Slots {
     pub kinds: Vec<KindSlot>,
 }
 
-/// Where a kind stands in the cycle.
+/// The place of a kind in the cycle.
 #[derive(Debug, Clone, Serialize)]
 pub struct KindSlot {
     /// Name of the kind.
@@ -206,7 +206,7 @@ pub struct Digest {
     shown: Option<Shown>,
 }
 
-/// What is shown of one run alone.
+/// Results that are shown for one run only.
 #[derive(Debug)]
 struct Shown {
     series: Series,
@@ -246,7 +246,7 @@ impl Digest {
 }
 
 impl Results {
-    /// What the runs of each strategy come to, one for each seed.
+    /// Sums of the runs of each strategy, one for each seed.
     ///
     /// # Errors
     /// When a schedule refuses a user, which none does.

@@ -1,4 +1,4 @@
-//! What the customers of each partner saw.
+//! Results for the customers of each partner.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::world::{PartnerStep, PartnerTally};
 /// A partner of the scenario in short.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartnerInQuestion {
-    /// What it is called.
+    /// Name of the partner.
     pub name: String,
     /// The calls that it answers in a second, or that the limiter lets through if that is less.
     pub max_per_second: Option<u32>,

@@ -47,7 +47,7 @@ pub struct Scenario {
     pub stages: Vec<Kind>,
     /// Jobs that jobs enqueue when they are done.
     pub children: Option<Children>,
-    /// What taking a job from the queue costs.
+    /// Cost of dequeueing a job.
     pub dequeue: Option<Dequeue>,
     /// The producer of jobs, if it stops at times.
     pub producer: Option<Producer>,
@@ -59,7 +59,7 @@ pub struct Scenario {
     pub lock: Option<Lock>,
     /// Everything happens at multiples of this, as in a simulator that goes by ticks.
     pub tick: Option<u64>,
-    /// What a reader should know of how it was understood.
+    /// Notes on how the scenario was interpreted.
     pub notes: Vec<String>,
     /// No run may have more events.
     pub max_events: u64,
@@ -165,11 +165,11 @@ pub struct Kind {
     /// Its own cycle and active windows. Such a kind does not stand anywhere seen from the first:
     /// each strategy places it for itself.
     pub timing: Option<Timing>,
-    /// How often each of its attempts asks the partner of its user; 0 if it asks nobody.
+    /// Calls of each attempt to the partner of its user; 0 for none.
     pub calls: u32,
 }
 
-/// Where a kind stands, seen from the first kind of the same user.
+/// Place of a kind relative to the first kind of the same user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KindPlacement {
@@ -230,7 +230,7 @@ pub struct Autoscaler {
 pub struct Producer {
     /// From when to when it stands still: ascending, and apart.
     pub outages: Vec<(u64, u64)>,
-    /// What becomes of the runs that were due in an outage.
+    /// Policy for runs that were due in an outage.
     pub missed_runs: MissedRunPolicy,
     /// A late run that would come so shortly before the next of its kind is superseded.
     pub min_gap: Option<Span>,
@@ -253,7 +253,7 @@ pub struct Partner {
     pub outages: Vec<(u64, u64)>,
     /// How long an attempt takes while it is down.
     pub outage_time: u64,
-    /// What the workers' side allows by itself.
+    /// Rate limit on the workers' side.
     pub limiter: Limiter,
 }
 

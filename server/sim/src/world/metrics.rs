@@ -1,4 +1,4 @@
-//! What is counted while a scenario runs.
+//! Counters of a running scenario.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Row {
     }
 }
 
-/// What the jobs of a partner's customers came to.
+/// Tally of the jobs of a partner's customers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PartnerTally {
     /// Jobs that were done.
@@ -71,7 +71,7 @@ pub struct PartnerTally {
     pub wait_micros: u128,
 }
 
-/// What the jobs of a partner's customers came to in a step of the series.
+/// Tally of the jobs of a partner's customers in a step of the series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PartnerStep {
     /// Jobs that were done.
@@ -102,7 +102,7 @@ impl PartnerStep {
     }
 }
 
-/// What became of the runs that were due while the producer stood still.
+/// Runs that were due while the producer was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LateRuns {
     /// Runs that came late.
@@ -125,7 +125,7 @@ pub struct Trace {
     /// By second, if the scenario keeps them. Shared, so that they can be written while other runs
     /// go on.
     pub rows: Arc<Vec<Row>>,
-    /// What the rows come to.
+    /// Sums of the rows.
     pub sums: Sums,
     /// Of each first attempt, how long its job had waited, in microseconds.
     pub waits: Vec<u64>,

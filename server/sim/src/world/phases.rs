@@ -28,7 +28,7 @@ pub struct PhaseTally {
     pub partners: Vec<PhasePartner>,
 }
 
-/// What a partner's customers wanted of it in a phase.
+/// Demand of a partner's customers in a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PhasePartner {
     /// Calls of the jobs that were enqueued in it.

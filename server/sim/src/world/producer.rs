@@ -20,11 +20,11 @@ pub(super) struct Producer {
     policy: MissedRunPolicy,
     min_gap: Option<Span>,
     population: u32,
-    /// By kind, what the service is asked with; none where nobody is asked.
+    /// By kind, the request to the service; `None` where no service is called.
     schedules: Vec<Schedule>,
-    /// Where late runs start without declared kinds.
+    /// Places late runs without declared kinds.
     smear_span: Option<Span>,
-    /// Whose runs were missed in this outage, where nobody is asked.
+    /// Users whose runs were missed in this outage, where no service is called.
     missed: Vec<(u32, u8)>,
     tally: LateRuns,
 }
@@ -69,7 +69,7 @@ impl Producer {
         outage.map_or(at, |(_, to)| *to)
     }
 
-    /// A run was due, and nobody enqueued it.
+    /// A run was due, and was not enqueued.
     pub(super) fn miss(&mut self, user: u32, kind: u8) {
         if self.schedules.is_empty() {
             self.missed.push((user, kind));

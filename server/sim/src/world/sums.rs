@@ -14,7 +14,7 @@ const STEP_SECONDS: [u32; 21] = [
 ];
 const MINUTE: u32 = 60;
 
-/// What rows come to.
+/// Sums of rows.
 #[derive(Debug, Clone, Default)]
 pub struct Sums {
     /// Rows of a step.

@@ -33,7 +33,7 @@ struct Held<J, C> {
     attempt: u32,
     /// Attempts that were released, and do not count.
     released: u32,
-    /// Who holds it, until when; none while it waits.
+    /// Its consumer and the end of its lease; `None` while it waits.
     leased: Option<(u64, C)>,
     /// When its lease ended without a word, if it waits because of that.
     expired: Option<u64>,

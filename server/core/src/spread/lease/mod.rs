@@ -41,7 +41,7 @@ pub struct Lease<J> {
     pub deadline: u64,
 }
 
-/// What a consumer wants done with a leased job.
+/// A consumer's verdict on a leased job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SettleAction {
     /// The job is done. A repetition has the same outcome.

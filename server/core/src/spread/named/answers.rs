@@ -1,4 +1,4 @@
-//! What a named spread answers: its own state, that of its groups, and the jobs that it leases.
+//! Results of a named spread: its state, that of its groups, and the jobs that it leases.
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::group::Digest;
 use crate::limits::REMEMBERED_GROUPS;
 
-/// What remembering a group takes beside its ID, in bytes.
+/// Bytes to remember a group, without its ID.
 const MEMORY: u64 = 160;
 
 /// Settled groups, up to [`REMEMBERED_GROUPS`]; the oldest are forgotten first.

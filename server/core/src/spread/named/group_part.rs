@@ -33,21 +33,21 @@ impl GroupPart {
     }
 }
 
-/// What a group must be to be complete.
+/// The completion of a group, by which its parts are checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Commit {
     /// How many jobs it has: 1 or more.
     pub job_count: i64,
     /// [`Digest`] of the payloads, 32 bytes.
     pub sha256: Bytes,
-    /// Where it was first received, if it was before.
+    /// The receipt of its first attempt, if there was one.
     pub first_receipt: Option<Receipt>,
     /// Jobs that are not leased: from the first index of each pair up to, but not including, the
     /// second.
     pub settled_ranges: Vec<(i64, i64)>,
 }
 
-/// Where a group was received, and how long its jobs were leased at most.
+/// The epoch that received a group, and the length of its leases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The life of the spread.

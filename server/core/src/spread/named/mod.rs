@@ -46,7 +46,7 @@ use crate::rejection::{Reason, Rejection};
 use crate::spread::lease::{LeaseId, Leases, Outcome, SettleAction, SettleOutcome};
 use crate::spread::{Certificate, Spread, SpreadSpec};
 
-/// A spread with a name: what it holds, and who has what of it.
+/// A spread with a name: its groups and jobs, and the consumers that hold them.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct NamedSpread {
     epoch: u64,
@@ -59,7 +59,7 @@ pub struct NamedSpread {
     groups: BTreeMap<u64, Group>,
     numbers: BTreeMap<Arc<str>, u64>,
     next_number: u64,
-    /// What the groups hold, and dead letters without one.
+    /// Cost of the groups, and of dead letters without a group.
     held: Room,
     queue: Queue,
     order: Spread<Waiting>,
@@ -176,7 +176,7 @@ impl NamedSpread {
         self.ended.since(count)
     }
 
-    /// What has become of a group, as of the last call.
+    /// The progress of a group, as of the last call.
     #[must_use]
     pub fn group(&self, id: &str) -> GroupStatus {
         if let Some(group) = self.numbers.get(id).and_then(|number| self.groups.get(number)) {
@@ -292,7 +292,7 @@ impl NamedSpread {
         self.end_if_drained();
     }
 
-    /// What it holds, as of the last call.
+    /// Contents in numbers, as of the last call.
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {

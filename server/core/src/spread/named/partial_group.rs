@@ -1,4 +1,4 @@
-//! What has come of a group whose commit has not.
+//! The parts of a group without its commit.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};

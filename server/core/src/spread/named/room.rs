@@ -42,12 +42,12 @@ impl BytesLeft {
     pub const ALL: Self = Self { now: u64::MAX, at_most: u64::MAX };
 }
 
-/// What holding a group takes beside its ID and its jobs, in bytes.
+/// Bytes to hold a group, without its ID and its jobs.
 const GROUP_OVERHEAD: u64 = 64;
 /// And each of its jobs.
 pub(super) const JOB_OVERHEAD: u64 = 8;
 
-/// What holding a group takes.
+/// The cost of holding a group.
 pub(super) const fn cost(id: &str, jobs: u64, bytes: u64) -> Room {
     Room { groups: 1, jobs, bytes: bytes + GROUP_OVERHEAD + id.len() as u64 + JOB_OVERHEAD * jobs }
 }

@@ -1,4 +1,4 @@
-//! What a spread has reached, and what no order could.
+//! The distances of a spread, with bounds that no order can exceed.
 
 use core::cmp::Reverse;
 

@@ -32,7 +32,7 @@ pub enum Pull<T> {
     End,
 }
 
-/// Where groups and their jobs come from.
+/// The source of groups and their jobs.
 pub trait Source {
     /// An open group, from which its next jobs are requested.
     type Group;
@@ -195,7 +195,7 @@ impl<G> Spread<G> {
         }
     }
 
-    /// What the spread has reached so far; final once a turn was [`Turn::End`].
+    /// The certificate so far; final once a turn was [`Turn::End`].
     #[must_use]
     pub fn certificate(&self) -> Certificate {
         let mut tally = self.tally.clone();

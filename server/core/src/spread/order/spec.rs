@@ -1,4 +1,4 @@
-//! What a spread is asked to be.
+//! Parameters of a spread.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub enum Policy {
     Cooldown,
 }
 
-/// What `COOLDOWN` does when every open group must still rest.
+/// Behaviour of `COOLDOWN` when every open group must still rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum OnShortage {
     /// Deals the one that has rested longest, and counts a close pair.

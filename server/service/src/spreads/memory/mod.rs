@@ -25,7 +25,7 @@ use super::{
 };
 use crate::limits::NAMED_SPREADS;
 
-/// How often what has run out of time is cleared away, if nobody calls.
+/// Interval at which expired entries are removed while there are no calls.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// Holds named spreads in memory; a restart forgets them.

@@ -40,7 +40,7 @@ pub(super) struct Connection {
     pub(super) steps: ConnectionManager,
     /// For those who wait for replicas: Redis holds what comes after them on their connection.
     pub(super) replicas: ConnectionManager,
-    /// For those who wait for a disk.
+    /// For calls that wait for a disk.
     pub(super) disk: ConnectionManager,
     /// How many there were before.
     pub(super) number: u64,

@@ -22,9 +22,9 @@ const SNAPSHOT_GRACE: i64 = 60;
 const PAGE_BYTES: usize = 4 << 20;
 /// Bytes of a piece of a snapshot.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Seconds for which nobody else takes a snapshot, also after one has failed.
+/// Seconds for which no other server takes a snapshot, also after one has failed.
 const SNAPSHOT_CLAIM: u64 = 5;
-/// Seconds after which a snapshot that nobody has finished is dropped.
+/// Seconds after which an unfinished snapshot is dropped.
 const UNFINISHED: i64 = 60;
 
 /// What Redis tells of a spread.

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::connections::{Connection, Connections, HOLD_MILLIS};
 use super::engine::{COMMON, Failure};
 
-/// How long it is believed what Redis says of its configuration, which somebody may change.
+/// How long the configuration that Redis reports is trusted; it may change.
 const ASK_AGAIN: Duration = Duration::from_secs(60);
 
 /// What a Redis can say about the safety of groups.

@@ -48,7 +48,7 @@ use crate::config::SpreadStoreConfig;
 /// How often a spread is asked, or opened, while others discard it or it is read again.
 const TRIES: usize = 8;
 
-/// How often those who wait look, if Redis says nothing: its words may have been lost.
+/// Poll interval of waiting calls, because messages of Redis can be lost.
 const LOOK: Duration = Duration::from_secs(5);
 /// How long Redis may take until it can be listened to.
 const LISTEN_TIME: Duration = Duration::from_secs(5);
@@ -126,7 +126,7 @@ impl RedisStore {
                 Rejection::new(Reason::LimitReached, "spread_store", name, allowed)
             }
             Failure::Engine(error) => {
-                // Nothing is kept of names that nobody may ever have opened.
+                // Keeps nothing for names that may never have been opened.
                 let shared = self.lock().get(name).cloned();
                 if shared.is_some_and(|shared| !shared.is_read()) {
                     self.lock().remove(name);
@@ -251,7 +251,7 @@ impl RedisStore {
         }
     }
 
-    /// Reads a spread for those who wait for it, and wakes them even if that fails.
+    /// Reads a spread for the calls that wait for it, and wakes them even if that fails.
     async fn look(&self, shared: &Arc<Shared>) {
         let _ = self.heard(shared.name(), shared.read().await);
         shared.wake();

@@ -17,7 +17,7 @@ use crate::spreads::SpreadFigures;
 /// replaced.
 const MOST_READS: usize = 10_000;
 
-/// Calls without an answer after which those are dropped for which nobody waits any more.
+/// Number of unanswered calls at which those without a waiting caller are dropped.
 const FORGOTTEN_AFTER: usize = 1_024;
 
 /// Bytes of entries after which a snapshot is taken, or bytes that nobody needs any more, if what is
@@ -32,10 +32,10 @@ pub(super) struct Shared {
     process: u64,
     /// The calls of this process, of all spreads.
     calls: Arc<AtomicU64>,
-    /// Held by who reads what is missing: the others wait for it, and then miss little.
+    /// Held by the task that reads missing entries: the others wait, and then miss little.
     reading: tokio::sync::Mutex<()>,
     replica: Mutex<Replica>,
-    /// Counts what has happened, for those who wait.
+    /// Counts changes, for the calls that wait.
     changes: watch::Sender<u64>,
     is_compacting: AtomicBool,
     /// How many jobs the pulls ask for that have no answer yet.
@@ -111,7 +111,7 @@ impl Shared {
         self.changes.subscribe()
     }
 
-    /// Wakes those who wait.
+    /// Wakes the calls that wait.
     pub(super) fn wake(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
