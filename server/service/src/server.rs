@@ -138,7 +138,7 @@ impl Server {
     /// Serves until `signal` is ready for the first time. Then health says NOT_SERVING, and all is
     /// served on for the drain delay, which a second signal ends. Then the server ends within the
     /// grace period: nothing new is accepted, connections without requests close at once, requests
-    /// in flight may go on, and what is left at the end is cut.
+    /// in flight may continue, and what is left at the end is cut.
     ///
     /// # Errors
     /// When a service cannot be built: a bug.

@@ -139,13 +139,13 @@ thread_local! {
     static IS_WORKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`: on another thread if it is `long`, so that the threads that serve go on. At most
+/// Runs `work`: on another thread if it is `long`, so that the threads that serve continue. At most
 /// as many pieces of long work run as there are cores; further ones wait in their order. Work
 /// holds `permit` to its end, so a caller who leaves does not make room for more of it. Work that
 /// has not begun when its caller leaves is dropped.
 ///
 /// # Panics
-/// When the work does: its panic goes on in the request, which the layers answer and count.
+/// When the work does: its panic resumes in the request, which the layers answer and count.
 ///
 /// # Errors
 /// When the runtime ends before the work begins.
@@ -204,7 +204,7 @@ impl From<WorkLost> for Status {
     }
 }
 
-/// What became of a task that has no result; a panic goes on here, and is not logged twice.
+/// What became of a task that has no result; a panic resumes here, and is not logged twice.
 pub(crate) fn lost(error: JoinError) -> WorkLost {
     match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),

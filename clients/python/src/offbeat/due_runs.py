@@ -202,7 +202,7 @@ def list_due_runs(
         millis = [ceil_unix_millis(at, mark) for at, mark in marks.take(len(batch.ids))]
         yield from _ask(request, batch, millis, gathered)
     marks.end()
-    if not gathered.ids:  # nothing was asked: let the schedule be checked all the same
+    if not gathered.ids:  # no IDs: let the sidecar check the schedule anyway
         description = yield from describe_schedule(schedule, None, None)
         watermark = yield from poll.next_watermark_time()
         return gathered.answer(watermark, description.fingerprint)

@@ -108,7 +108,7 @@ def assign_packed(
         message = b"".join((opening, ids_head, head, ids, zones_of_batch))
         answer.add((yield "AssignPacked", message))
     zones.end()
-    if not answer.fingerprint:  # nothing was asked: let the schedule be checked all the same
+    if not answer.fingerprint:  # no IDs: let the sidecar check the schedule anyway
         answer.fingerprint = (yield from describe_schedule(schedule, None, None)).fingerprint
     if answer.errors and not return_errors:
         raise BadIds(answer, answer.errors)

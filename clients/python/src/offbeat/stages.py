@@ -125,7 +125,7 @@ class StageAllocation:
     weight: int
     #: The mean run time that the workload was computed with.
     mean_run_time: timedelta
-    #: Whether that is the mean of the other stages, for want of its own.
+    #: Whether that is the mean of the other stages, because its own was not measured.
     run_time_estimated: bool
     #: weight · workload / (worker_count + 1), in microseconds; to be read.
     score: float

@@ -60,7 +60,7 @@ module Offbeat
   # A limit is reached: try again after the delay, or with a smaller message.
   class ResourceExhausted < Error; end
 
-  # There is no answer: rescue this to go on without one. It is {Unavailable} or {DeadlineExceeded}.
+  # There is no answer: rescue this to continue without one. It is {Unavailable} or {DeadlineExceeded}.
   class NoAnswer < Error; end
 
   # The sidecar cannot be reached, or shuts down; retries have been made.

@@ -34,7 +34,7 @@ pub(super) struct Task {
     pub(super) retry_for: Duration,
     /// How long a job that failed waits for its second attempt.
     pub(super) retry_delay: Duration,
-    /// How long a command may go on after a signal.
+    /// How long a command may continue after a signal.
     pub(super) grace: Duration,
 }
 

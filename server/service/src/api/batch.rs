@@ -72,7 +72,7 @@ impl Batch {
         convert::identity(&self.schedule)
     }
 
-    /// Assigns a column; a long one on another thread, so that the event loop goes on.
+    /// Assigns a column; a long one on another thread, so that the event loop continues.
     /// Says how many IDs there were, too.
     pub(super) async fn assign(
         &self,

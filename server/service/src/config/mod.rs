@@ -54,7 +54,7 @@ pub struct Config {
     pub reflection: bool,
     /// How long all requests are still served after the signal to stop.
     pub drain_delay: Duration,
-    /// How long requests in flight may go on after that.
+    /// How long requests in flight may continue after that.
     pub grace_period: Duration,
     /// Where named spreads are kept.
     pub spread_store: SpreadStoreConfig,

@@ -20,7 +20,7 @@ const FOLDER_MODE: u32 = 0o700;
 /// Connections that wait to be accepted, if the system allows as many.
 const BACKLOG: u32 = 4_096;
 
-/// The pause after a failed accept (mostly for want of file descriptors).
+/// The pause after a failed accept (usually because file descriptors ran out).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a start waits to find out whether somebody listens on a Unix socket.

@@ -32,7 +32,7 @@ pub(crate) struct Reloadable {
     schedules: Option<Source<ScheduleFile>>,
     /// Why the file of schedules is refused, where a copy of an older one is used.
     refused_schedules: Option<String>,
-    /// When all of it was read.
+    /// Time of the last read.
     time: Moment,
     hangup: Signal,
     /// The files of secrets, by their flags.

@@ -46,7 +46,7 @@ pub struct Phase {
     pub mean_wait: f64,
     /// The most jobs that waited at the end of a second.
     pub max_queue_depth: f64,
-    /// Whether the producer stands still.
+    /// Whether the producer is stopped.
     pub producer_is_down: bool,
     /// In the order of the scenario.
     pub partners: Vec<PhaseOfPartner>,

@@ -86,7 +86,7 @@ pub struct Question {
     pub is_cut: bool,
     /// Notes on how the scenario was interpreted.
     pub notes: Vec<String>,
-    /// From when to when the producer stands still.
+    /// Outages of the producer: from, to.
     pub outages: Vec<(f64, f64)>,
     /// Partners that jobs call.
     pub partners: Vec<PartnerInQuestion>,

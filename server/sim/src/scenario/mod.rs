@@ -225,10 +225,10 @@ pub struct Autoscaler {
     pub maximum: u32,
 }
 
-/// Who enqueues the jobs. Those that are due while it stands still are late.
+/// The producer of jobs. Runs that are due while it is stopped are late.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Producer {
-    /// From when to when it stands still: ascending, and apart.
+    /// Its outages (from, to): ascending, and apart.
     pub outages: Vec<(u64, u64)>,
     /// Policy for runs that were due in an outage.
     pub missed_runs: MissedRunPolicy,

@@ -66,7 +66,7 @@ class SettleAction(enum.IntEnum):
     NACK = 2
     #: It was not started: it is leased again, and the attempt does not count.
     RELEASE = 3
-    #: Work goes on: the lease lasts for its full duration from now on.
+    #: Work continues: the lease lasts for its full duration from now on.
     EXTEND_LEASE = 4
     #: It can never succeed: it becomes a dead letter.
     DEAD_LETTER = 5

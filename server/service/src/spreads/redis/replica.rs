@@ -112,7 +112,7 @@ impl Replica {
         }
     }
 
-    /// The time of the spread when Redis was heard last.
+    /// The time of the spread at the last message from Redis.
     pub(super) fn now(&self) -> Option<u64> {
         let (kept, (millis, _)) = (self.kept.as_ref()?, self.seen?);
         Some(millis.saturating_sub(kept.zero))

@@ -222,7 +222,7 @@ impl SpreadStore for Arc<RedisStore> {
                 described => page.push(described?),
             }
             if !is_used {
-                self.lock().remove(name); // those who came meanwhile go on
+                self.lock().remove(name); // calls that came meanwhile continue
             }
         }
         Ok((page, has_more))

@@ -116,7 +116,7 @@ impl Shared {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Asks the spread as it was when Redis was heard last; `None` if it is not known, or not all of
+    /// Asks the spread as it was when Redis last answered; `None` if it is not known, or not all of
     /// it.
     pub(super) fn with<T>(&self, ask: impl FnOnce(&Kept) -> T) -> Option<T> {
         self.with_life(|kept, _, _| ask(kept))
