@@ -192,7 +192,7 @@ final class Columns
     }
 
     /**
-     * What to ask for the next page with; empty in the last one.
+     * Token of the next page; empty in the last one.
      *
      * @throws \Exception if the bytes are no message
      */

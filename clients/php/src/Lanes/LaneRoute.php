@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1;
 
-/** Where a job runs, for how long, and what follows a timeout. */
+/** The lane of a job, its timeout, and the lane after the timeout. */
 final class LaneRoute implements \JsonSerializable
 {
     use JsonAnswer;

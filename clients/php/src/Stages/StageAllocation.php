@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1;
 
-/** What a stage gets, and why. */
+/** The allocation of a stage, and its reasons. */
 final class StageAllocation implements \JsonSerializable
 {
     use JsonAnswer;

@@ -51,7 +51,7 @@ class PackedAssignments:
     errors: tuple[IdError, ...] = ()
     #: Length of a tick.
     resolution: timedelta = timedelta(seconds=1)
-    #: What tells the schedule from others.
+    #: Fingerprint of the schedule.
     fingerprint: str = ""
     #: What run keys begin with: the key of a row's next run is
     #: ``run_key_prefix/cycle_index/0/ID``, with the canonical text of the ID.

@@ -194,7 +194,7 @@ class Planner:
                 self._replan(declaration, schedule, runs)
         if by_schedule:
             by_schedule.pop(self._progress(declaration).schedule, None)  # another program knows it
-        for runs in by_schedule.values():  # by a schedule that nobody knows: as they are
+        for runs in by_schedule.values():  # by an unknown schedule: as they are
             for run in runs:
                 self.store.replan(run, RunState.PLANNED, self.store.now())
         return len(overdue)

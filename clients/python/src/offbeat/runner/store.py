@@ -1,4 +1,4 @@
-"""What the runner asks of a store."""
+"""The store of a runner, as a protocol."""
 
 from __future__ import annotations
 
