@@ -1,5 +1,6 @@
-//! The admin port: `/metrics` for Prometheus, `/healthz`, `/livez` and `/readyz` for probes. It
-//! tells nothing of callers or jobs but the names of their schedules and spreads, and its connections are not those of the services.
+//! The admin port: `/metrics` for Prometheus, `/healthz`, `/livez` and `/readyz` for probes. Of
+//! callers and jobs it shows only the names of schedules and spreads. Its connections are separate
+//! from those of the services.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
