@@ -1,5 +1,5 @@
-//! Files that are read again when they change: certificates, tokens and schedules, which are
-//! renewed under a running server (in Kubernetes by replacing a symbolic link).
+//! Files that are polled for changes: certificates, tokens and schedules, which are renewed while
+//! the server runs (in Kubernetes by replacing a symbolic link).
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -18,7 +18,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// Permissions of others to read.
 const READABLE_BY_OTHERS: u32 = 0o004;
 
-/// Files, and what they held when last read.
+/// Files, with their contents at the last read.
 #[derive(Debug, Clone)]
 pub(crate) struct Watched {
     paths: Vec<PathBuf>,
@@ -61,9 +61,9 @@ impl Watched {
         self.held.first().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Reads them again. A file that is being rewritten in place may hold
-    /// half of what it will, so a change counts once the files have held still: for a moment if
-    /// each ends with a line, or else from one poll to the next.
+    /// Polls them. A file that is being rewritten in place may be incomplete, so a change counts
+    /// only when the files stay the same: for a moment if each ends with a line feed, otherwise
+    /// from one poll to the next.
     pub(super) async fn poll(&mut self) -> Result<Polled, String> {
         let now = self.read_again().await?;
         if now == self.held {

@@ -1,4 +1,4 @@
-//! Certificates, tokens and schedules, replaced under a running server: all of a file or nothing.
+//! Reloads certificates, tokens and schedules of a running server: all of a file or nothing.
 
 pub(crate) mod files;
 mod last_good;

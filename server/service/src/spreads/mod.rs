@@ -1,6 +1,6 @@
-//! Where named spreads are held.
+//! Stores of named spreads.
 //!
-//! [`SpreadStore`] is the seam: handlers know nothing else of a store. One is in memory, one in
+//! Handlers use stores only through the trait [`SpreadStore`]. One store is in memory, the other in
 //! Redis.
 
 mod memory;
@@ -54,7 +54,7 @@ pub struct Leased {
     pub jobs: Vec<LeasedJob>,
     /// Why there are none.
     pub empty_reason: Option<EmptyReason>,
-    /// Whether the store has been stopped: then waiting is of no use.
+    /// Whether the store has been stopped: waiting is then useless.
     pub stopped: bool,
     /// When they were leased, or a moment before.
     pub start: Instant,
@@ -65,7 +65,7 @@ pub struct Leased {
 pub struct Settled {
     /// One for each settlement.
     pub outcomes: Vec<SettleOutcome>,
-    /// When the leases end that were extended.
+    /// End of the extended leases.
     pub extended_end_time: Option<Moment>,
 }
 
@@ -79,7 +79,7 @@ pub struct DeadLetterIds {
 }
 
 impl DeadLetterIds {
-    /// Their numbers in the spread as it is now: none, if it is another one of the same name.
+    /// Their numbers in the current spread: none, if it is another one of the same name.
     fn in_epoch(&self, epoch: u64) -> &[u64] {
         if self.epoch == epoch { &self.numbers } else { &[] }
     }
@@ -159,15 +159,15 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
     /// Changes the limits of a spread.
     async fn update(&self, name: &str, changes: LimitChanges) -> Result<Description, Rejection>;
 
-    /// Takes groups: all or none. The receipt is what they are held under.
+    /// Takes groups: all or none. The receipt has the epoch and the lease length.
     async fn submit(
         &self,
         name: &str,
         parts: Vec<GroupPart>,
     ) -> Result<(Vec<GroupStatus>, Receipt), Rejection>;
 
-    /// What has become of groups, at the latest after `wait`, at once if one of them is
-    /// settled or unknown; and the epoch.
+    /// The progress of groups, with the epoch: at once if one of them is settled or unknown, at
+    /// the latest after `wait`.
     async fn groups(
         &self,
         name: &str,
@@ -206,14 +206,14 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         count: usize,
     ) -> Result<DeadLetterPage, Rejection>;
 
-    /// Puts dead letters back, all or none, and says how many there were.
+    /// Puts dead letters back, all or none, and returns their number.
     async fn redrive_dead_letters(
         &self,
         name: &str,
         letters: &DeadLetterIds,
     ) -> Result<u64, Rejection>;
 
-    /// Deletes dead letters, and says how many there were.
+    /// Deletes dead letters, and returns their number.
     async fn delete_dead_letters(
         &self,
         name: &str,
@@ -228,16 +228,16 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         wait: Duration,
     ) -> Result<Description, Rejection>;
 
-    /// What metrics and spans call it.
+    /// Its name in metrics and spans.
     fn kind(&self) -> &'static str;
 
-    /// What is measured of a store that is another process.
+    /// Metrics of a store in another process.
     fn metrics(&self) -> Option<&StoreMetrics> {
         None
     }
 
-    /// What each spread holds, in the order of their names: of a store that others use, too, the
-    /// spreads that this process works with.
+    /// Contents of each spread, in the order of their names. A shared store shows only the spreads
+    /// that this process works with.
     fn figures(&self) -> Vec<SpreadFigures>;
 
     /// Ends all waits, now and later.
@@ -246,6 +246,6 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
     /// Waits until no work is left in flight that callers have abandoned.
     async fn finish(&self) {}
 
-    /// Does what has to be done beside the calls, for as long as the server runs.
+    /// Does background work until the server ends.
     async fn keep_up(&self);
 }
