@@ -64,9 +64,9 @@ setup() {
             @bufbuild/buf@1.75.0 pyright@1.1.414 rust-just@1.57.0
         echo "buf-1.75.0 just-1.57.0 pyright-1.1.414" >"$tools/.stamp"
     fi
-    if ! stamped "$tools/prose" "textlint-15.8.0 textlint-rule-prh-6.1.0"; then
-        npm install --silent --no-fund --no-audit --prefix "$tools/prose" textlint@15.8.0 textlint-rule-prh@6.1.0
-        echo "textlint-15.8.0 textlint-rule-prh-6.1.0" >"$tools/prose/.stamp"
+    if ! stamped "$tools/prose" "textlint-14.8.4 textlint-rule-prh-6.1.0"; then
+        npm install --silent --no-fund --no-audit --prefix "$tools/prose" textlint@14.8.4 textlint-rule-prh@6.1.0
+        echo "textlint-14.8.4 textlint-rule-prh-6.1.0" >"$tools/prose/.stamp"
     fi
     if ! stamped "$tools/cargo" cargo-deny-0.20.2; then
         cargo install --quiet --locked --root "$tools/cargo" cargo-deny@0.20.2
