@@ -15,7 +15,7 @@ mod spec;
 pub use machine::Leases;
 pub use spec::LeaseSpec;
 
-/// A job, by the number of its first lease: 0 for the first that was leased.
+/// Number of a job, in the order of first leases, from 0.
 pub type Sequence = u64;
 
 /// Names one lease of one job. A fencing token: of two leases of a job, the later one has the

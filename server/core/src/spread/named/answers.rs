@@ -12,13 +12,13 @@ use crate::spread::lease::LeaseId;
 pub enum GroupState {
     /// Never submitted, dropped before its commit, or forgotten.
     Unknown,
-    /// Its commit has not come.
+    /// Its commit has not arrived.
     Partial,
-    /// It is held, and lost with what holds it.
+    /// It is held, and is lost with its store.
     Received,
-    /// What holds it has written it to disk. No spread says this of itself: its store does.
+    /// Its store has written it to disk. Only the store sets this state.
     Stored,
-    /// Each of its jobs was finished, or is a dead letter.
+    /// Each of its jobs is done, or is a dead letter.
     Settled,
 }
 
@@ -97,7 +97,7 @@ pub struct Counts {
     pub settled_jobs: u64,
     /// Dead letters.
     pub dead_letters: u64,
-    /// Bytes of jobs, with what holding them takes.
+    /// Bytes of jobs, including the overhead of holding them.
     pub bytes: u64,
     /// Consumers that hold jobs.
     pub consumers: u64,

@@ -42,7 +42,7 @@ struct Kept {
 }
 
 impl DeadLetters {
-    /// Adds one of a group that is still held, and says its number.
+    /// Adds one of a group that is still held, and returns its number.
     pub(super) fn add(&mut self, letter: impl FnOnce(u64) -> DeadLetter) -> u64 {
         let number = self.next_number;
         self.next_number += 1;

@@ -1,4 +1,4 @@
-//! Groups as producers send them, whole or in parts, and what is refused of them alone.
+//! Groups as producers send them, whole or in parts, with checks that need no other state.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The order of jobs: whose turn it is.
+//! The order of jobs: the turns of groups.
 
 mod certificate;
 mod cooldown;
@@ -85,7 +85,7 @@ pub enum Turn<J> {
     End,
 }
 
-/// A group that is open, and what the certificate must know of it.
+/// An open group, with the facts that the certificate needs.
 #[derive(Debug, Serialize, Deserialize)]
 struct Open<G> {
     group: G,
@@ -120,7 +120,7 @@ impl<G> Open<G> {
     }
 }
 
-/// A spread in progress. `G` is what its source calls a group.
+/// A spread in progress. `G` is the group type of its source.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Spread<G> {
     machine: Machine<G>,
@@ -152,7 +152,7 @@ impl<G> Spread<G> {
         Ok(Self { machine, tally: Tally::new(feeders) })
     }
 
-    /// Deals the next job, or says why there is none now.
+    /// Deals the next job, or returns why there is none now.
     #[inline]
     pub fn next<S: Source<Group = G>>(&mut self, source: &mut S) -> Turn<S::Job> {
         match &mut self.machine {

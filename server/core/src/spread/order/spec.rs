@@ -47,7 +47,7 @@ pub(super) struct Checked {
 }
 
 impl SpreadSpec {
-    /// `ROUND_ROBIN` with so many feeders.
+    /// `ROUND_ROBIN` with this number of feeders.
     #[must_use]
     pub const fn round_robin(feeder_count: i64) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl SpreadSpec {
         }
     }
 
-    /// `COOLDOWN` at a distance of so many turns.
+    /// `COOLDOWN` with this distance, in turns.
     #[must_use]
     pub const fn cooldown(feeder_count: i64) -> Self {
         Self {
