@@ -11,7 +11,8 @@ use tokio::task::JoinSet;
 use tonic_health::ServingStatus;
 
 use crate::clock;
-use crate::config::{Admin, Config, ListenAddress};
+use crate::config::{Admin, Config, ListenAddress, Setting};
+use crate::console::{self, Console};
 use crate::layers::{Admission, AllowedHosts, Ends, MessageLimits, Stack, layered};
 use crate::limits::{
     ADMIN_CONNECTIONS, ADMIN_IDLE_SECONDS, FIRST_BYTE_SECONDS, IDLE_SECONDS, WRITE_STALL_SECONDS,
@@ -61,6 +62,7 @@ pub struct Server {
     reloadable: Reloadable,
     store: Arc<dyn SpreadStore>,
     config: Config,
+    settings: Vec<Setting>,
     spans: bool,
 }
 
@@ -89,7 +91,15 @@ impl Server {
         };
         reloadable.keep_copy(false).map_err(StartError::File)?; // not of a start that fails
         let store = store(config).await?;
-        Ok(Self { listeners, admin, reloadable, store, config: config.clone(), spans: false })
+        Ok(Self {
+            listeners,
+            admin,
+            reloadable,
+            store,
+            config: config.clone(),
+            settings: Vec::new(),
+            spans: false,
+        })
     }
 
     /// Reads certificates, tokens and schedules as [`bind`](Self::bind) does, and binds and writes
@@ -111,6 +121,12 @@ impl Server {
     #[must_use]
     pub fn schedules(&self) -> Arc<Catalog> {
         self.reloadable.schedules().snapshot()
+    }
+
+    /// With settings that the console shows.
+    #[must_use]
+    pub fn with_settings(self, settings: &[Setting]) -> Self {
+        Self { settings: settings.to_vec(), ..self }
     }
 
     /// Makes a span for each request.
@@ -144,7 +160,7 @@ impl Server {
     /// When a service cannot be built: a bug.
     pub async fn run(self, mut signal: impl AsyncFnMut()) -> Result<(), String> {
         let addresses = self.addresses().map_err(|error| error.to_string())?;
-        let Self { listeners, admin, reloadable, store, config, spans } = self;
+        let Self { listeners, admin, reloadable, store, config, settings: shown, spans } = self;
         let metrics = Arc::new(Metrics::new(&config, &*store));
         reloadable.report_start(&metrics);
         let schedules = reloadable.schedules();
@@ -198,9 +214,15 @@ impl Server {
         beside.spawn(async move { swept.keep_up().await });
         beside.spawn(reloadable.watch(Arc::clone(&metrics)));
         if let Some(listener) = admin {
-            let (router, uids) = (admin::router(Arc::clone(&state)), &config.socket_uids);
+            let console = listener.is_on_loopback() && console::is_open(&config);
+            let console = console.then(|| Console {
+                services: router,
+                writes: config.console_write,
+                settings: console::settings_json(&shown, config.console_write),
+            });
+            let (answers, uids) = (admin::router(Arc::clone(&state), console), &config.socket_uids);
             let admin = Connections::new(
-                router,
+                answers,
                 admin_settings(),
                 None,
                 uids,

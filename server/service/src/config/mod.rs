@@ -38,6 +38,8 @@ pub struct Config {
     pub listen: Vec<ListenAddress>,
     /// Address of metrics and probes.
     pub admin: Admin,
+    /// Whether the console may change something.
+    pub console_write: bool,
     /// Files of TLS; without them TCP is plain text.
     pub tls: Option<TlsFiles>,
     /// The bearer tokens, if calls must carry one.
@@ -169,6 +171,7 @@ impl Config {
         Ok(Self {
             listen: args.listen.clone(),
             admin,
+            console_write: args.console_write,
             tls,
             token_file: args.token_file.clone(),
             schedules,

@@ -83,7 +83,7 @@ impl Listener {
     }
 
     /// Whether it is TCP, and bound to this machine alone.
-    pub(super) fn is_on_loopback(&self) -> bool {
+    pub(crate) fn is_on_loopback(&self) -> bool {
         match self {
             Self::Tcp(listener) => {
                 listener.local_addr().is_ok_and(|address| address.ip().to_canonical().is_loopback())

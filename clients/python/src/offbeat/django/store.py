@@ -234,11 +234,11 @@ class DjangoStore:
     def claim(self, run_id: str, publication: int, limit: timedelta) -> Claim:
         """See :class:`~offbeat.runner.RunStore`."""
         now = self.now()
-        free = Q(state=RunState.PUBLISHED.value, start_time__lte=now) | Q(
-            state=RunState.CLAIMED.value, next_action_time__lte=now
-        )
-        claimed = self._runs.filter(free, run_id=run_id, publication=publication).update(
-            state=RunState.CLAIMED.value, next_action_time=now + limit
+        free = Q(
+            state=RunState.PUBLISHED.value, publication__gte=publication, start_time__lte=now
+        ) | Q(state=RunState.CLAIMED.value, publication=publication, next_action_time__lte=now)
+        claimed = self._runs.filter(free, run_id=run_id).update(
+            state=RunState.CLAIMED.value, publication=publication, next_action_time=now + limit
         )
         found = self._runs.filter(run_id=run_id).first()
         run = None if found is None else found.record()

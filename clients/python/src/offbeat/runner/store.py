@@ -90,7 +90,11 @@ class RunStore(Protocol):
         ...
 
     def claim(self, run_id: str, publication: int, limit: timedelta) -> Claim:
-        """Claim a run for a worker, for ``limit``."""
+        """Claim a run for the message of a publication, for ``limit``.
+
+        A message of an older publication takes a run that no worker has claimed: see
+        :func:`~offbeat.runner.decisions.decide_claim`. From then on its publication counts.
+        """
         ...
 
     def release(self, run_id: str, publication: int, republish_time: datetime) -> bool:
