@@ -70,9 +70,9 @@ setup() {
         npm ci --silent --no-fund --no-audit --prefix server/console
         echo "$console" >server/console/node_modules/.stamp
     fi
-    if ! stamped "$tools/prose" "textlint-15.8.0 textlint-rule-prh-6.1.0"; then
-        npm install --silent --no-fund --no-audit --prefix "$tools/prose" textlint@15.8.0 textlint-rule-prh@6.1.0
-        echo "textlint-15.8.0 textlint-rule-prh-6.1.0" >"$tools/prose/.stamp"
+    if ! stamped "$tools/prose" "textlint-14.8.4 textlint-rule-prh-6.1.0"; then
+        npm install --silent --no-fund --no-audit --prefix "$tools/prose" textlint@14.8.4 textlint-rule-prh@6.1.0
+        echo "textlint-14.8.4 textlint-rule-prh-6.1.0" >"$tools/prose/.stamp"
     fi
     if ! stamped "$tools/cargo" cargo-deny-0.20.2; then
         cargo install --quiet --locked --root "$tools/cargo" cargo-deny@0.20.2

@@ -83,7 +83,7 @@ class MigrationTest < OffbeatTest
     end
   end
 
-  # 65,536 IDs fit into a message; the plan is one all the same.
+  # 65,536 IDs fit into a message; the plan is still one.
   def test_any_number_of_ids
     ids = 0...70_000
     plan = client.plan_migration(OLD, NEW, ids: ids)

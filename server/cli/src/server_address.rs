@@ -12,7 +12,7 @@ use super::Failure;
 use super::http_client::{Peer, Tls};
 use offbeat_service::config::{InvalidAddress, ListenAddress};
 
-/// Where a server is.
+/// The address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ServerAddress {
     /// As in a server's `--listen`.

@@ -145,7 +145,7 @@ pub fn all() -> impl Iterator<Item = &'static Limit> {
         .chain([&INPUT_LINE_BYTES])
 }
 
-/// What identifies a limit, for programs: it never changes.
+/// Identifies a limit for programs; it never changes.
 #[must_use]
 pub fn id(limit: &Limit) -> String {
     limit.id.to_ascii_lowercase()

@@ -1,4 +1,4 @@
-//! A server: bound, served, and ended.
+//! A server: binds, serves, and ends.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,22 +25,22 @@ use crate::reload::Reloadable;
 use crate::services::services;
 use crate::spreads::{MemoryStore, RedisStore, SpreadStore};
 
-/// How long streams may take to tell their readers that they end: several times, so that a
-/// process that was stopped meanwhile still gives each of them a turn.
+/// How long streams may take to send their end: several rounds of this, so that a process that
+/// was stopped meanwhile still gives each of them a turn.
 const FINAL_FLUSH_TIMEOUT: Duration = Duration::from_millis(20);
 const FINAL_FLUSH_ROUNDS: usize = 5;
 
-/// How long pulls that were left behind may take to give back their jobs.
+/// How long abandoned pulls may take to release their jobs.
 const STORE_FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Why a server does not start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartError {
-    /// A file of certificates, tokens or schedules is refused: trying again is of no use.
+    /// A file of certificates, tokens or schedules is refused: another try would not help.
     File(String),
     /// An address cannot be bound: it may be free later.
     Address(String),
-    /// The store of named spreads cannot be reached, or is none.
+    /// The store of named spreads cannot be reached, or is unsuitable.
     Store(String),
 }
 
@@ -106,7 +106,7 @@ impl Server {
     /// nothing; the schedules that would be served. Within a runtime.
     ///
     /// # Errors
-    /// When a file is refused, the file of schedules also where a copy would be used instead.
+    /// When a file is refused; for the file of schedules, even where a copy would be used instead.
     pub fn check(config: &Config) -> Result<Arc<Catalog>, StartError> {
         let reloadable = Reloadable::read(config).map_err(StartError::File)?;
         if let Some(why) = reloadable.refused_schedules() {
@@ -129,13 +129,13 @@ impl Server {
         Self { settings: settings.to_vec(), ..self }
     }
 
-    /// With a span for each request.
+    /// Makes a span for each request.
     #[must_use]
     pub fn with_spans(self, spans: bool) -> Self {
         Self { spans, ..self }
     }
 
-    /// Where it listens: the ports that were chosen, where 0 was asked for.
+    /// The addresses of the services, with the chosen ports instead of 0.
     ///
     /// # Errors
     /// When the system does not say.
@@ -143,7 +143,7 @@ impl Server {
         self.listeners.iter().map(Listener::address).collect()
     }
 
-    /// Where it answers metrics and probes, if it does.
+    /// The address of the admin port, if there is one.
     ///
     /// # Errors
     /// When the system does not say.
@@ -151,10 +151,10 @@ impl Server {
         self.admin.as_ref().map(Listener::address).transpose()
     }
 
-    /// Serves until `signal` is ready for the first time. Then health says NOT_SERVING, and all is
-    /// served on for the drain delay, which a second signal ends. Then the server ends within the
-    /// grace period: nothing new is accepted, connections without requests close at once, requests
-    /// in flight may go on, and what is left at the end is cut.
+    /// Serves until `signal` is ready for the first time. Then health says NOT_SERVING, and all
+    /// requests are still served for the drain delay, which a second signal ends. Then the server
+    /// ends within the grace period: nothing new is accepted, connections without requests close at
+    /// once, requests in flight may continue, and those left at the end are cut off.
     ///
     /// # Errors
     /// When a service cannot be built: a bug.
@@ -277,7 +277,7 @@ impl Server {
     }
 }
 
-/// What keeps named spreads.
+/// The store of named spreads.
 async fn store(config: &Config) -> Result<Arc<dyn SpreadStore>, StartError> {
     let bytes = config.limits.spread_bytes;
     let Some(url) = &config.spread_store.url else {

@@ -122,7 +122,7 @@ fn what_would_mean_nothing_is_refused_by_name() {
         assert!(lanes.contains(from));
         assert_eq!(refused(&lanes.replacen(from, to, 1)).field, field, "{to}");
     }
-    // No strategy heeds it.
+    // No strategy uses it.
     let alone = lanes.replace("kind = \"slots\"", "kind = \"least_recent\"");
     assert_eq!(refused(&alone).field, "kinds[1].placement");
     let own = lanes.replace("kind = \"slots\"", "kind = \"slots\"\nother_kinds = \"same\"");

@@ -1,4 +1,4 @@
-"""Whom to ask, and how long to wait."""
+"""Addresses and timeouts of clients."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, Union
 
 from .errors import refused
 
-#: Where a sidecar listens.
+#: The default address of a sidecar.
 DEFAULT_ADDRESS = "127.0.0.1:2328"
 
 #: As good as forever, in seconds.

@@ -86,7 +86,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Access:
-    """Where a sidecar is, and how it is spoken to."""
+    """The address of a sidecar, with TLS and tokens."""
 
     address: str
     tls: Tls | None = None

@@ -22,7 +22,7 @@ from .v1 import migration_pb2 as pb
 
 
 class MigrationPath(enum.IntEnum):
-    """What a change of schedule moves."""
+    """The moves of a change of schedule."""
 
     #: The schedules mean the same: no ID moves.
     UNCHANGED = 1
@@ -89,7 +89,7 @@ class MigratedIds(Rows[MigratedId[IdT_co]], Generic[IdT_co]):
     new_run_key_prefix: str
     #: The refused IDs.
     errors: tuple[IdError, ...] = ()
-    #: What strings among the IDs stand for.
+    #: The type of IDs that strings stand for.
     id_type: IdType | None = None
     #: The kind of job; ``"default"`` if none was named.
     kind: str = DEFAULT_KIND

@@ -64,7 +64,7 @@ module Offbeat
     end
   end
 
-  # What is known about a job before it runs: the probability that it exceeds the express lane's timeout
+  # Knowledge about a job before it runs: the probability that it exceeds the express lane's timeout
   # (0 to 1), or how long it will run, in seconds.
   LanePrediction = Value.define(:slow_probability, :run_time) do
     def initialize(slow_probability: nil, run_time: nil)

@@ -70,7 +70,7 @@ module Offbeat
         # Who connects compares the name: OpenSSL does it itself, but not with an IP address.
         context.set_params(cert_store: store(read[:ca]), verify_mode: OpenSSL::SSL::VERIFY_PEER,
                            verify_hostname: false, min_version: OpenSSL::SSL::TLS1_2_VERSION)
-        # HTTP says where it ends: a connection that breaks off within an answer is found out all the same.
+        # HTTP says where it ends: a connection that breaks off within an answer is still detected.
         context.options |= OpenSSL::SSL::OP_IGNORE_UNEXPECTED_EOF if defined?(OpenSSL::SSL::OP_IGNORE_UNEXPECTED_EOF)
         context.alpn_protocols = ["http/1.1"]
         identify(context, read) if read[:certificate]

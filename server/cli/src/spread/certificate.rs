@@ -1,4 +1,4 @@
-//! What a spread has reached: in a sentence, in a file, and whether it is enough.
+//! The certificate of a spread: in a sentence, in a file, and whether it is enough.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write};

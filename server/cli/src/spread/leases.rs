@@ -28,7 +28,7 @@ impl Held {
         self.ends - MARGIN.min(self.lease / 4)
     }
 
-    /// When the lease ends.
+    /// End of the lease.
     pub(super) const fn ends(&self) -> Instant {
         self.ends
     }

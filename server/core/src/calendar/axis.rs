@@ -161,7 +161,7 @@ impl Axis {
         offsets.map(in_ticks).collect()
     }
 
-    /// What the wall clock shows at an instant.
+    /// The wall clock at an instant.
     pub(crate) fn wall_at(&self, instant: i64) -> Wall {
         let offsets = self.offsets(instant, instant + 1);
         instant + offsets.first().map_or(UtcOffset(0), |(_, offset)| *offset)

@@ -1,4 +1,4 @@
-//! Where the active ticks of a cycle lie on the clock.
+//! Maps the active ticks of a cycle to the clock.
 
 use core::ops::Range;
 

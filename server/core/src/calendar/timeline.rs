@@ -8,7 +8,7 @@ use super::map::{CycleMap, Segment};
 use super::plan::CyclePlan;
 use super::spec::ExclusionPolicy;
 
-/// What becomes of a regular run.
+/// The fate of a regular run under exclusions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunFate {
     Regular,
@@ -120,7 +120,7 @@ impl Timeline {
         self.maps.iter().filter(|map| self.cycles.contains(&map.index) && !map.is_skipped)
     }
 
-    /// What becomes of a regular run.
+    /// The fate of a regular run under exclusions.
     pub(crate) fn fate(&self, instant: i64) -> RunFate {
         let behind = self.forbidden.partition_point(|(span, _)| span.start <= instant);
         let held = behind.checked_sub(1).and_then(|index| self.forbidden.get(index));

@@ -1,4 +1,4 @@
-//! Lanes: short jobs do not wait behind long ones, though nobody knows which is which.
+//! Lanes: short jobs do not wait behind long ones, even without knowing which is which.
 //!
 //! Every job begins in a fast lane with a short attempt timeout; those that reach it are demoted
 //! to a slower lane. That is TAGS, task assignment by guessing size (M. Harchol-Balter, Journal of

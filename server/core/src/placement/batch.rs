@@ -87,7 +87,7 @@ impl Grid {
     }
 }
 
-/// What an ID that `TWISTER` takes seeds it with.
+/// The seed that `TWISTER` takes from an ID.
 #[inline]
 fn seed(id: &Id<'_>) -> Integer {
     match id {

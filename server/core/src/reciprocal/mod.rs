@@ -41,7 +41,7 @@ pub struct Reciprocals {
     conflicts: Option<Conflicts>,
 }
 
-/// Where one kind stands, seen from a slot.
+/// The offset of a kind from a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KindSlot {
     /// The kind, from 0.
@@ -173,7 +173,7 @@ impl Reciprocals {
         self.positions.len()
     }
 
-    /// Where each kind stands: slots after kind 0.
+    /// Offset of each kind, in slots after kind 0.
     #[must_use]
     pub fn positions(&self) -> &[u32] {
         &self.positions

@@ -66,11 +66,11 @@ pub struct NewId<'a> {
     created: i64,
     /// The cycle in which it came.
     cycle_index: i64,
-    /// What places a run that is smeared; `None` if none is.
+    /// Places a smeared run; `None` if there is none.
     smear: Option<Smear<'a>>,
 }
 
-/// What places a run that is smeared.
+/// Places a smeared run.
 #[derive(Debug, Clone)]
 enum Smear<'a> {
     /// Over a span, by where in time it lies.

@@ -1,4 +1,4 @@
-//! Where runs may start that are late, or smeared.
+//! Times at which late or smeared runs may start.
 
 use core::ops::Range;
 

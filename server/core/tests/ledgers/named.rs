@@ -1,4 +1,4 @@
-//! What producers and consumers are promised of named spreads, written down as a history goes on.
+//! The promises of named spreads to producers and consumers, recorded as a history proceeds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use crate::work::Permit;
 use offbeat_proto as proto;
 use offbeat_proto::status;
 
-/// What a stream remembers: it does not grow.
+/// State of a stream; it does not grow.
 struct Conversation {
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,

@@ -44,10 +44,10 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 /// What the names of reasons begin with in the contract, and do not in labels.
 const REASON_PREFIX: &str = "ERROR_REASON_";
 
-/// What every name of ours begins with.
+/// Prefix of our metrics.
 const PREFIX: &str = "offbeat";
 
-/// What names are called that have no series of their own.
+/// Label of names without a series of their own.
 const OTHER: &str = "other";
 
 /// Upper bounds of the latency histogram, in seconds.

@@ -1,6 +1,6 @@
 //! The admin port: `/metrics` for Prometheus, `/healthz`, `/livez` and `/readyz` for probes, and on
-//! loopback the console. Metrics and probes tell nothing of callers or jobs but the names of their
-//! schedules and spreads. Its connections are not those of the services.
+//! loopback the console. Of callers and jobs, metrics and probes show only the names of schedules and
+//! spreads. Its connections are separate from those of the services.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use crate::metrics::{self, Metrics, Snapshot};
 use crate::schedules::Loaded;
 use crate::spreads::SpreadStore;
 
-/// What the admin port sees of a server.
+/// State of a server that the admin port shows.
 #[derive(Debug)]
 pub(crate) struct AdminState {
     pub(crate) ready: AtomicBool,
@@ -32,12 +32,12 @@ pub(crate) struct AdminState {
     pub(crate) hosts: AllowedHosts,
 }
 
-/// What is said where the console would be, if there is none.
+/// The response in place of the console, if there is none.
 const NO_CONSOLE: &str = "there is no console here: it is on loopback alone, and not on a server \
                           that knows its callers by certificates or users of a socket, unless it \
                           asks for tokens\n";
 
-/// What the admin port answers.
+/// Handlers of the admin port.
 pub(crate) fn router(state: Arc<AdminState>, console: Option<&Console>) -> Router {
     let console = match console {
         Some(console) => console::router(console),
@@ -54,7 +54,7 @@ pub(crate) fn router(state: Arc<AdminState>, console: Option<&Console>) -> Route
         .layer(from_fn_with_state(state, guard))
 }
 
-/// Refuses users who may not call, and web pages; closes the connection behind each answer.
+/// Refuses users who may not call, and web pages; closes the connection after each response.
 async fn guard(State(state): State<Arc<AdminState>>, request: Request, next: Next) -> Response {
     let mut response = match check(&state, &request) {
         Ok(()) => next.run(request).await,

@@ -1,7 +1,7 @@
 //! The rest of a request that was refused before it was read.
 //!
-//! Over HTTP/1.1 a server that closes while the client still sends makes the client's system throw
-//! away the answer. So what is left of the body is read and dropped, within bounds.
+//! Over HTTP/1.1, if a server closes while the client still sends, the client's system discards the
+//! response. So the rest of the body is read and dropped, within bounds.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -89,7 +89,7 @@ struct LaneEntry {
     timeout: Option<String>,
 }
 
-/// What of the scenario a strategy must fit.
+/// The parts of the scenario that a strategy must fit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     /// Of the kinds that have none of their own.

@@ -24,7 +24,7 @@ from ..runner.records import COUNT_NAMES
 from .conf import setting
 from .models import OffbeatProgress, OffbeatRun
 
-#: What says what time it is. PostgreSQL's now() stands still in a transaction.
+#: What says what time it is. PostgreSQL's now() does not advance in a transaction.
 _CLOCKS = {"postgresql": "SELECT clock_timestamp()", "mysql": "SELECT UTC_TIMESTAMP(6)"}
 
 #: Rows of one statement.

@@ -1,4 +1,4 @@
-"""What the runner asks of a store."""
+"""The store of a runner, as a protocol."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class RunStore(Protocol):
     def unpublish(self, runs: Sequence[StoredRun]) -> None:
         """Take back a publication that the queue did not take: the runs are planned again.
 
-        A message of it that was sent all the same counts, as the next one will have its number.
+        A message of it that was sent nevertheless counts, as the next one will have its number.
         """
         ...
 

@@ -59,7 +59,7 @@ pub(super) struct Texts<'a> {
     salt: &'a Salt,
     messages: [[Message; LANES]; K],
     places: Places,
-    /// Where the longest text has ended.
+    /// End of the longest text.
     longest: usize,
     words: Words,
 }

@@ -69,7 +69,7 @@ impl Place {
         places.into_iter().find(|place| *place > sequence).map(|place| place - sequence)
     }
 
-    /// The turn to go on with.
+    /// The turn to continue with.
     #[must_use]
     pub fn next_sequence(&self) -> u64 {
         self.first_sequence.saturating_add(self.group_indexes.len() as u64)

@@ -28,7 +28,7 @@ pub struct NamedSpreadHandlers {
     store: Arc<dyn SpreadStore>,
     /// How long a call may wait: the time of a unary call must not run out meanwhile.
     longest_wait: Duration,
-    /// What the clock of leases counts from.
+    /// Zero of the clock of leases.
     zero: Instant,
 }
 
