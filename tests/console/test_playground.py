@@ -176,6 +176,21 @@ def test_many_ids_do_not_freeze_the_page(sidecar, opened):
     page.wait_for_selector("figcaption:has-text('slot 7, second by second')")
 
 
+def test_what_is_being_typed_stays(sidecar, opened):
+    page = opened(sidecar)
+    page.wait_for_selector("caption:has-text('Next runs')")
+    period = page.get_by_label("Period")
+    period.fill("12h")
+    page.wait_for_timeout(2_500)  # the page is drawn again each second
+    assert period.input_value() == "12h"
+    period.blur()
+    page.wait_for_selector(".ring text:has-text('cycle of 12 h')")
+    period.fill("twelve hours")
+    period.blur()
+    page.wait_for_timeout(1_500)
+    assert period.input_value() == "twelve hours"  # no span, and not lost
+
+
 def test_pasted_ids_are_taken_as_they_are(sidecar, opened):
     page = opened(sidecar)
     page.get_by_label("or paste your own, one a line").fill("acme\nbolt\n")

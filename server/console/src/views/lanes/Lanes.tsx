@@ -1,5 +1,6 @@
 import { useAsked } from "../../answers";
 import { Bars } from "../../parts/Bars";
+import { DraftArea, DraftInput } from "../../parts/Draft";
 import { Failure } from "../../parts/Failure";
 import { call } from "../../rpc";
 import { setParams } from "../../router";
@@ -60,11 +61,7 @@ export function Lanes({ params }: ViewProps) {
   const field = (name: string, label: string, value: string) => (
     <label>
       {label}
-      <input
-        size={9}
-        value={value}
-        onChange={(event) => setParams({ [name]: event.currentTarget.value })}
-      />
+      <DraftInput size={9} value={value} onCommit={(text) => setParams({ [name]: text })} />
     </label>
   );
   return (
@@ -84,11 +81,7 @@ export function Lanes({ params }: ViewProps) {
         {field("workers", "Workers", workers)}
         <label class="wide">
           or paste run times, in seconds
-          <textarea
-            rows={2}
-            value={pasted}
-            onChange={(event) => setParams({ samples: event.currentTarget.value })}
-          />
+          <DraftArea rows={2} value={pasted} onCommit={(samples) => setParams({ samples })} />
         </label>
       </div>
       <Failure failure={answer.failure} />

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { useAsked, useCall } from "../../answers";
 import type { Assignments, Description, Schedule } from "../../messages";
 import { type Bar, Bars } from "../../parts/Bars";
+import { DraftArea, DraftInput } from "../../parts/Draft";
 import { Failure } from "../../parts/Failure";
 import { setParams } from "../../router";
 import { call } from "../../rpc";
@@ -91,17 +92,17 @@ export function Sample({ schedule, description, kind, params }: SampleProps) {
       <div class="fields">
         <label>
           IDs to generate
-          <input
+          <DraftInput
             type="number"
             min="1"
             max={MAX_IDS}
-            value={count}
-            onChange={(event) => setParams({ sample: event.currentTarget.value })}
+            value={String(count)}
+            onCommit={(sample) => setParams({ sample })}
           />
         </label>
         <label class="wide">
           or paste your own, one a line
-          <textarea rows={2} value={pasted} onChange={(event) => setPasted(event.currentTarget.value)} />
+          <DraftArea rows={2} value={pasted} onCommit={setPasted} />
         </label>
       </div>
       <Failure failure={answer.failure ?? expected.failure} />

@@ -1,5 +1,6 @@
 import { useAsked } from "../../answers";
 import type { Kind, Schedule, ScheduleSpec } from "../../messages";
+import { DraftArea, DraftInput } from "../../parts/Draft";
 import { setParams } from "../../router";
 import type { CallFailure } from "../../rpc";
 import { EXAMPLE, listSchedules, nameOf } from "../../schedules";
@@ -78,48 +79,46 @@ function TypedSchedule({ spec, text, failure }: TypedProps) {
           {calendar ? (
             <label>
               Time zone
-              <input
+              <DraftInput
                 value={calendar.timeZone}
                 aria-invalid={refuses("calendar")}
-                onChange={(event) =>
-                  change({ calendar: { ...calendar, timeZone: event.currentTarget.value } })
-                }
+                onCommit={(timeZone) => change({ calendar: { ...calendar, timeZone } })}
               />
             </label>
           ) : (
             <label>
               Period
-              <input
+              <DraftInput
                 value={writeSpan(spec.period)}
                 size={8}
+                placeholder="8h"
+                title="such as 8h, 90m or 1h 30m"
                 aria-invalid={refuses("period")}
-                onChange={(event) => {
-                  const period = readSpan(event.currentTarget.value);
-                  if (period) change({ period });
+                onCommit={(text) => {
+                  const period = readSpan(text);
+                  if (!period) return false;
+                  return change({ period });
                 }}
               />
             </label>
           )}
           <label>
             Slots
-            <input
+            <DraftInput
               type="number"
               min="1"
               placeholder="chosen"
-              value={spec.slotCount ?? ""}
+              value={String(spec.slotCount ?? "")}
               aria-invalid={refuses("slot_count")}
-              onChange={(event) => {
-                const count = event.currentTarget.valueAsNumber;
-                change({ slotCount: Number.isNaN(count) ? undefined : count });
-              }}
+              onCommit={(text) => change({ slotCount: text === "" ? undefined : Number(text) })}
             />
           </label>
           <label>
             Kinds
-            <input
+            <DraftInput
               value={(spec.kinds ?? []).map((kind) => kind.name).join(", ")}
               aria-invalid={refuses("kinds")}
-              onChange={(event) => change({ kinds: readKinds(event.currentTarget.value, spec) })}
+              onCommit={(text) => change({ kinds: readKinds(text, spec) })}
             />
           </label>
           <label>
@@ -135,23 +134,23 @@ function TypedSchedule({ spec, text, failure }: TypedProps) {
           </label>
           <label>
             Salt
-            <input
+            <DraftInput
               value={spec.salt ?? ""}
               size={8}
               aria-invalid={refuses("salt")}
-              onChange={(event) => change({ salt: event.currentTarget.value })}
+              onCommit={(salt) => change({ salt })}
             />
           </label>
         </div>
       )}
       <details>
         <summary>As JSON: windows, exclusions and the rest</summary>
-        <textarea
+        <DraftArea
           aria-label="ScheduleSpec as JSON"
           rows={8}
           spellcheck={false}
           value={pretty(written)}
-          onChange={(event) => setParams({ spec: event.currentTarget.value, from: "" })}
+          onCommit={(text) => setParams({ spec: text, from: "" })}
         />
       </details>
     </>

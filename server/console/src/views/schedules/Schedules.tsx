@@ -1,5 +1,6 @@
 import { useAsked } from "../../answers";
 import type { Description, ListedSchedule } from "../../messages";
+import { DraftInput } from "../../parts/Draft";
 import { Failure } from "../../parts/Failure";
 import { addressOf, setParams } from "../../router";
 import { call } from "../../rpc";
@@ -82,13 +83,13 @@ export function Schedules({ params }: ViewProps) {
                       <td class="figure">{number(one.spec.slotCount ?? 0)}</td>
                       <td>{kinds.map((kind) => kind.name).join(", ") || "–"}</td>
                       <td class="figure">
-                        <input
+                        <DraftInput
                           type="number"
                           min="1"
                           max="1000000000"
                           aria-label={`IDs of ${nameOf(one)}`}
-                          value={populationOf(one)}
-                          onChange={(event) => change(nameOf(one), event.currentTarget.valueAsNumber)}
+                          value={String(populationOf(one))}
+                          onCommit={(text) => change(nameOf(one), Number(text))}
                         />
                       </td>
                       <td class="figure">{load && number(load.mean * Math.max(1, kinds.length))}</td>

@@ -1,5 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { Bars } from "../../parts/Bars";
+import { DraftArea } from "../../parts/Draft";
 import { Failure } from "../../parts/Failure";
 import { setParams } from "../../router";
 import { CallFailure, lines } from "../../rpc";
@@ -92,11 +93,11 @@ export function Simulations({ params }: ViewProps) {
       </section>
       <label>
         Scenario (TOML)
-        <textarea
+        <DraftArea
           rows={16}
           spellcheck={false}
           value={scenario}
-          onChange={(event) => setParams({ scenario: event.currentTarget.value })}
+          onCommit={(text) => setParams({ scenario: text })}
         />
       </label>
       <p class="choices started">

@@ -1,5 +1,6 @@
 import { useCall } from "../../answers";
 import { type Bar, Bars } from "../../parts/Bars";
+import { DraftInput } from "../../parts/Draft";
 import { Failure } from "../../parts/Failure";
 import { setParams } from "../../router";
 import { number, spanText } from "../../time";
@@ -89,26 +90,23 @@ export function Stages({ params }: ViewProps) {
               return (
                 <tr key={at}>
                   <th scope="row">
-                    <input
+                    <DraftInput
                       aria-label={`Name of stage ${at + 1}`}
                       value={row.name}
                       size={10}
-                      onChange={(event) => edit(at, { name: event.currentTarget.value })}
+                      onCommit={(name) => edit(at, { name })}
                     />
                   </th>
                   {FIELDS.map(([field, name]) => (
                     <td class="figure">
-                      <input
+                      <DraftInput
                         class="narrow"
                         type="number"
                         min="0"
                         step={field === "runSeconds" || field === "arrivals" ? "any" : "1"}
                         aria-label={`${name} of ${row.name}`}
-                        value={row[field] ?? ""}
-                        onChange={(event) => {
-                          const value = event.currentTarget.valueAsNumber;
-                          edit(at, { [field]: Number.isNaN(value) ? undefined : value });
-                        }}
+                        value={String(row[field] ?? "")}
+                        onCommit={(text) => edit(at, { [field]: text === "" ? undefined : Number(text) })}
                       />
                     </td>
                   ))}
