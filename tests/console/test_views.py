@@ -203,7 +203,7 @@ def test_a_console_that_may_not_write_shows_no_payloads(opened, tmp_path):
     with Server() as server:
         spread_of(offbeat.Client(f"127.0.0.1:{server.port}"), "letters")
         page = opened(server, "#/spreads?name=letters")
-        page.wait_for_selector("text=1 dead letters")
+        page.wait_for_selector("text=1 dead letter.")
         assert "--console-write" in page.locator("main").inner_text()
         assert page.get_by_role("button", name="Redrive").count() == 0
 

@@ -80,6 +80,11 @@ export function relative(instant: Date, now: Date): string {
   return distance >= 0 ? `in ${spanText(distance)}` : `${spanText(-distance)} ago`;
 }
 
+/** `1 job`, `2 jobs`. */
+export function count(value: number, noun: string): string {
+  return `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
 /** With three digits at least, and no more behind the point than these need. */
 export function number(value: number): string {
   if (Math.abs(value) < 1) return value.toLocaleString("en", { maximumSignificantDigits: 3 });

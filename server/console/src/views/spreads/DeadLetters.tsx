@@ -3,6 +3,7 @@ import { useAsked } from "../../answers";
 import type { Spread } from "../../messages";
 import { Failure } from "../../parts/Failure";
 import { call, CallFailure } from "../../rpc";
+import { count as plural } from "../../time";
 
 interface DeadLetter {
   number: string;
@@ -44,7 +45,7 @@ export function DeadLetters({ spread, writes }: { spread: Spread; writes: boolea
   if (!writes) {
     return (
       <p class="note">
-        {count} dead letters. A server that is started with <code>--console-write</code> shows them
+        {plural(count, "dead letter")}. A server that is started with <code>--console-write</code> shows them
         here, and redrives or deletes them.
       </p>
     );
@@ -69,7 +70,7 @@ export function DeadLetters({ spread, writes }: { spread: Spread; writes: boolea
         <>
           <div class="choices">
             <button onClick={() => change("RedriveDeadLetters", letters)}>
-              Redrive these {letters.length}
+              Redrive {plural(letters.length, "job")}
             </button>
           </div>
           <div class="scrolled" tabIndex={0} role="region" aria-label="Dead letters">

@@ -1,4 +1,5 @@
 import type { Spread } from "../../messages";
+import { count, seconds, spanText } from "../../time";
 
 /** The certificate of a spread, in sentences. */
 export function SpreadDetails({ spread }: { spread: Spread }) {
@@ -10,22 +11,23 @@ export function SpreadDetails({ spread }: { spread: Spread }) {
       <h2>{spread.spreadName}</h2>
       <p>
         {policy || "round robin"} over {order.feederCount} feeders; leases of{" "}
-        {spread.spec.leaseDuration}; {spread.state.replace("SPREAD_STATE_", "").toLowerCase()}; epoch{" "}
+        {spanText(seconds(spread.spec.leaseDuration))}; {spread.state.replace("SPREAD_STATE_", "").toLowerCase()}; epoch{" "}
         {spread.epoch}.
       </p>
       {certificate && Number(certificate.jobCount ?? 0) > 0 && (
         <>
           <h3>Certificate</h3>
           <p>
-            {certificate.jobCount} jobs of {certificate.groupCount} groups were handed out.{" "}
+            {count(Number(certificate.jobCount), "job")} of{" "}
+            {count(Number(certificate.groupCount), "group")} had a turn.{" "}
             {certificate.minGapTurns !== undefined
-              ? `Two jobs of a group were at least ${certificate.minGapTurns} turns apart` +
+              ? `Two jobs of a group were at least ${count(Number(certificate.minGapTurns), "turn")} apart` +
                 (certificate.bestMinGapTurns !== undefined
                   ? `; no order can do better than ${certificate.bestMinGapTurns}.`
                   : ".")
               : "No group had two jobs."}{" "}
-            {certificate.closePairCount} pairs were closer than the feeders allow; with these groups at least{" "}
-            {certificate.closePairLowerBound} had to be.
+            Pairs that were closer than the feeders allow: {certificate.closePairCount}; with these
+            groups at least {certificate.closePairLowerBound}.
           </p>
         </>
       )}

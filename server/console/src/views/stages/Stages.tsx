@@ -93,7 +93,7 @@ export function Stages({ params }: ViewProps) {
                     <DraftInput
                       aria-label={`Name of stage ${at + 1}`}
                       value={row.name}
-                      size={10}
+                      size={7}
                       onCommit={(name) => edit(at, { name })}
                     />
                   </th>
