@@ -13,6 +13,10 @@ test:
 lint:
     ./tests/run.sh lint
 
+# check the words of pages and comments alone
+prose:
+    ./tests/prose/check.sh
+
 # run the Rust tests alone
 rust:
     ./tests/run.sh rust

@@ -133,7 +133,7 @@ SECTIONS = {
         "IDs decided, in process",
         """
         IDs a second on one core, the best of 120 short runs in turns. Draws below 28,800.
-        `plain` is one ID after the other, of which a twister makes only the words drawn;
+        `plain` is one ID after the other, for which a twister makes only the words drawn;
         `md-5` is given texts that are there already, the others write the ID's text too.
         """,
         program("kernel_speed"),

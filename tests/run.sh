@@ -64,6 +64,16 @@ setup() {
             @bufbuild/buf@1.75.0 pyright@1.1.414 rust-just@1.57.0
         echo "buf-1.75.0 just-1.57.0 pyright-1.1.414" >"$tools/.stamp"
     fi
+    local console
+    console=$(sha256sum server/console/package-lock.json)
+    if ! stamped server/console/node_modules "$console"; then
+        npm ci --silent --no-fund --no-audit --prefix server/console
+        echo "$console" >server/console/node_modules/.stamp
+    fi
+    if ! stamped "$tools/prose" "textlint-14.8.4 textlint-rule-prh-6.1.0"; then
+        npm install --silent --no-fund --no-audit --prefix "$tools/prose" textlint@14.8.4 textlint-rule-prh@6.1.0
+        echo "textlint-14.8.4 textlint-rule-prh-6.1.0" >"$tools/prose/.stamp"
+    fi
     if ! stamped "$tools/cargo" cargo-deny-0.20.2; then
         cargo install --quiet --locked --root "$tools/cargo" cargo-deny@0.20.2
         echo cargo-deny-0.20.2 >"$tools/cargo/.stamp"
@@ -113,8 +123,15 @@ lint() {
     "$tools/node_modules/.bin/buf" breaking proto --against proto/baseline.binpb
     "$venv/bin/ruff" check --quiet clients/python tests examples benchmarks deploy proto site
     "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks deploy proto site
+    say "the console is what its sources build"
+    local built
+    built=$(mktemp -d)
+    (cd server/console && npm run --silent check && node build.mjs "$built")
+    diff --recursive "$built" server/console/assets
+    rm -rf "$built"
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
     (cd clients/python && "../../$tools/node_modules/.bin/pyright" --pythonpath "../../$venv/bin/python")
+    tests/prose/check.sh
 
     "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
     "$tools/cargo/bin/cargo-deny" --manifest-path fuzz/Cargo.toml --locked --config deny.toml \
@@ -302,8 +319,10 @@ clients() {
     beside moving . python3 tests/faults/moving.py
     python3 tests/faults/rolling.py --rollouts 1
     ended moving
-    say "the page of the simulator, in a browser"
+    say "the console and the page of the simulator, in a browser"
+    beside console . "$venv/bin/pytest" --quiet tests/console
     "$venv/bin/pytest" --quiet tests/report
+    ended console
     say "README and examples; beside them idle streams and connections, and a minute of mixed load"
     beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k "dynamic or first_answer or thousand or mixed_load"
     "$venv/bin/pytest" --quiet tests/documents --ignore tests/documents/test_frameworks.py

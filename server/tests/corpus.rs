@@ -27,7 +27,7 @@ fn every_target_has_inputs_and_every_input_a_target() {
     assert_eq!(names(&corpus()), targets);
 }
 
-/// What is found goes into the repository for ever: the fewest inputs that reach as much will do.
+/// Findings stay in the repository forever: the fewest inputs that reach as much will do.
 #[test]
 fn all_inputs_together_are_small() {
     let folders = names(&corpus()).into_iter().map(|name| corpus().join(name));

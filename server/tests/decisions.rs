@@ -168,7 +168,7 @@ fn full_reason(case: &Refusal) -> String {
     format!("ERROR_REASON_{}", case.reason)
 }
 
-/// Refusals by ID: the others are answered, whatever is wrong with one.
+/// Refusals by ID: a refused ID does not affect the others.
 #[tokio::test]
 async fn bad_ids_are_refused_one_by_one() {
     let server = Server::start(&config());

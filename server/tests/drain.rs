@@ -1,5 +1,5 @@
 //! The drain delay: after the signal to stop, a while in which the server says that it is not ready
-//! and serves all the same.
+//! and still serves.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;

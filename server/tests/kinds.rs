@@ -280,7 +280,7 @@ async fn an_id_runs_by_the_clock_of_its_own_zone() {
             assert_eq!(refused(&server, "AssignSlots", &request).await, "ids.time_zones[1]");
         }
     }
-    // Where it would not be heeded, it is refused.
+    // It is refused where it would be ignored.
     let ids = json!({"texts": ["x"], "timeZones": ["UTC"], "timeZoneIndexes": [0]});
     let audit = json!({"schedule": spec("UTC"), "ids": ids});
     assert_eq!(refused(&server, "AuditIds", &audit).await, "ids.time_zones");
@@ -335,7 +335,7 @@ async fn a_window_is_selected_zone_by_zone() {
         refused(&server, "GetWindowPredicate", &unnamed).await,
         "sql_target.time_zone_column"
     );
-    // Where it would not be heeded, it is refused.
+    // It is refused where it would be ignored.
     let mut zoneless = request.clone();
     zoneless.as_object_mut().unwrap().remove("timeZones");
     let listed = json!({"schedule": request["schedule"], "sqlTarget": request["sqlTarget"]});

@@ -1,4 +1,4 @@
-//! The column of last runs says what single questions say, whatever the schedule.
+//! The column of last runs equals the answers for single IDs, for every schedule.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;

@@ -160,7 +160,7 @@ async fn the_event_loop_goes_on_while_large_messages_are_decoded() {
     let channel = http2(server.tcp().await).await;
     let mut victim = http2(server.tcp().await).await;
     for method in ["AssignSlots", "StreamSlotAssignments", "Spread", "AllocateWorkers"] {
-        // A loop that decodes stands still each time; one that a busy machine passes over does not.
+        // A loop that decodes stops each time; one that a busy machine passes over does not.
         let mut stalls = vec![];
         while stalls.len() < 5 {
             let (longest, took) = longest_call_beside(method, channel.clone(), &mut victim).await;

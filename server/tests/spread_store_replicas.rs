@@ -1,4 +1,4 @@
-//! Named spreads in a Redis with replicas: what is withheld until they have it, what is told to be
+//! Named spreads in a Redis with replicas: what is withheld until they have it, what is reported as
 //! stored, and Sentinels that say where Redis is.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -128,7 +128,7 @@ async fn answers_are_withheld_until_replicas_have_what_they_say() {
 
     replica.thaw();
     eventually(|| async { store.submit("s", vec![group("b", 1)]).await.is_ok() }).await;
-    // What was leased and not told is released.
+    // Leases that were not reported are released.
     let pulled = store.pull("s", &one(), 4, SOON).await.unwrap();
     assert!(!pulled.jobs.is_empty());
     eventually(|| async {

@@ -75,7 +75,7 @@ async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
     let store = connect(&redis).await;
     store.open("s".to_owned(), spec(600_000)).await.unwrap();
     store.submit("s", vec![group("a", 40)]).await.unwrap();
-    // While Redis stands still, the pull is on its way, and its caller leaves.
+    // While Redis is stopped, the pull is on its way, and its caller leaves.
     redis.freeze();
     let (store_of_caller, consumer) = (Arc::clone(&store), one());
     let caller = tokio::spawn(async move { store_of_caller.pull("s", &consumer, 8, NOW).await });

@@ -84,7 +84,7 @@ async fn a_start_with_a_refused_file_uses_the_last_good_one_until_it_is_mended()
     assert!(second.metrics().await.contains(info));
     assert_eq!(second.metric(STALE).await, Some(1.0));
     assert_eq!(second.metric(SUCCESS).await, None, "not by this process");
-    // Neither time nor a signal mends it.
+    // Neither time nor a signal repairs it.
     assert_eq!(second.reload()["level"], "ERROR");
     assert_eq!(second.metric(STALE).await, Some(1.0));
     fs::write(&file, FILE).unwrap();

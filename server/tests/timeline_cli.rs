@@ -23,7 +23,7 @@ fn numbers(lines: &[Value], field: &str) -> Vec<i64> {
     lines.iter().map(|line| line[field].as_i64().unwrap()).collect()
 }
 
-/// Two stages, of which the first has 100 jobs of 1 s, and a minute passes.
+/// Two stages; the first has 100 jobs of 1 s, and a minute passes.
 const FLOW: &str = "time,name,backlog_count,mean_run_time,arrival_count,arrival_period\n\
                     0s,a,100,1s,30,1m\n0s,b,0,6s,,\n10s,,,,,\n70s,a,,,0,\n";
 

@@ -265,7 +265,7 @@ async fn spans_go_to_a_collector_of_the_right_authority_alone() {
     let [trusting, deceived] = ports.map(server);
     trusting.ask().await;
     for _ in 0..10 {
-        deceived.ask().await; // is answered all the same
+        deceived.ask().await; // is still answered
         tokio::time::sleep(Duration::from_millis(150)).await; // its span is exported by itself
     }
     let log = trusting.end().await;

@@ -14,7 +14,6 @@ from tutorials import answers, pages
 TUTORIALS = [
     "first_answer.md",
     "lanes.md",
-    "two_kinds.md",
     "simulation.md",
     "spread.md",
     "stages.md",

@@ -42,7 +42,7 @@ def states(bank: Bank) -> list[list[str]]:
 
 def test_early_double_and_obsolete_messages(bank: Bank) -> None:
     bank.worker("-c", "2")
-    then = "send(published[0]); send(published[1], count=5); send(published[2], publication=0)"
+    then = "send(published[0]); send(published[1], count=5); send(published[2], publication=2)"
     early, _, _ = bank.shell(SEND.format(delays=[6, -1, -1], then=then))
     wait_until(40, lambda: len(bank.ledger()) == 2)
     time.sleep(2)

@@ -29,7 +29,8 @@ BIN = Path(sys.executable).parent
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 SCHEDULE = Schedule(timedelta(hours=8), kinds=["import", "export"])
 
-#: The processes of each, the cycle, and how many seconds late its polling lets a run be.
+#: The processes of each, the cycle, and how many seconds late a run may be: by polling alone up to
+#: two, and RQ forks for each job, beside other tests.
 COMMANDS = {
     "rq": (
         [
@@ -39,10 +40,10 @@ COMMANDS = {
             [BIN / "rq", "worker", "--with-scheduler", "--url", "{redis}"],
         ],
         60,
-        4,
+        12,
     ),
-    "dramatiq": ([[BIN / "dramatiq", "dramatiq_app", "-p", "2", "-t", "2"]], 20, 3),
-    "huey": ([[BIN / "huey_consumer", "huey_app.huey", "-w", "2"]], 120, 5),
+    "dramatiq": ([[BIN / "dramatiq", "dramatiq_app", "-p", "2", "-t", "2"]], 20, 6),
+    "huey": ([[BIN / "huey_consumer", "huey_app.huey", "-w", "2"]], 120, 10),
 }
 
 

@@ -60,7 +60,23 @@ def test_the_run_of_a_dead_worker_is_done_by_another_after_its_claim():
     assert timedelta(minutes=30) <= execution.time - execution.scheduled_time <= 33 * MINUTE
 
 
-def test_the_message_of_an_older_publication_is_obsolete():
+def test_a_run_waits_no_longer_than_the_queue_although_it_is_published_again():
+    simulation = Simulation(declared(ids=[7], republish_after=10 * MINUTE))
+    published = []
+
+    def copies(message: RunMessage) -> int:
+        published.append(message.publication)
+        simulation.put(simulation.now + 30 * MINUTE, message)
+        return 0
+
+    simulation.copies = copies
+    simulation.run(8 * HOUR)
+    assert published == [1, 2]
+    (execution,) = simulation.executions
+    assert execution.time - execution.scheduled_time <= 31 * MINUTE
+
+
+def test_the_message_of_a_run_that_was_done_is_obsolete():
     simulation = Simulation(declared(ids=[7]))
     first = []
 

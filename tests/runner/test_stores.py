@@ -328,10 +328,22 @@ def test_the_model_keeps_the_table_of_claims():
     assert not store.publish(clock[0], AFTER, 1)
     clock[0] += limit
     assert [run.publication for run in store.publish(clock[0], AFTER, 1)] == [2]
-    assert outcome(1) == "obsolete"
     assert not store.finish(run.run_id, 1, RunState.DONE)
     assert outcome(2) == "granted"
+    assert outcome(1) == "obsolete"
+    clock[0] += limit
+    assert outcome(1) == "obsolete"  # the sweep comes first
+    assert [run.publication for run in store.publish(clock[0], AFTER, 1)] == [3]
+    # No worker has it: an older message takes it, and newer ones are obsolete.
+    assert outcome(2) == "granted"
+    assert outcome(3) == "obsolete"
+    assert outcome(2) == "held"
+    assert not store.finish(run.run_id, 3, RunState.DONE)
+    # While it waits to be tried again, others do not take it.
+    assert store.release(run.run_id, 2, clock[0] + limit)
+    assert outcome(3) == "obsolete"
+    assert outcome(2) == "granted"
     assert store.finish(run.run_id, 2, RunState.DONE)
-    assert outcome(2) == "obsolete"
+    assert {outcome(publication) for publication in (1, 2, 3)} == {"obsolete"}
     clock[0] += timedelta(days=9)
     assert not store.publish(clock[0], AFTER, 1)

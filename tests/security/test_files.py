@@ -53,6 +53,7 @@ def test_files_of_others_are_warned_of(
 ) -> None:
     token_file.chmod(mode)
     server = serve("--token-file", str(token_file))
+    assert status(server, TOKEN) == 200  # by then it has read its files, and said what it thinks
     warned = [line for line in server.lines() if line["level"] == "WARN"]
     assert any(str(token_file) in str(line) for line in warned), server.text()
 
@@ -63,6 +64,7 @@ def test_files_of_ones_own_are_not(
 ) -> None:
     token_file.chmod(mode)
     server = serve("--token-file", str(token_file))
+    assert status(server, TOKEN) == 200
     assert not [line for line in server.lines() if line["level"] == "WARN"]
 
 

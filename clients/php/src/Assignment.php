@@ -7,7 +7,7 @@ namespace Offbeat;
 use DateInterval;
 use Offbeat\Internal\JsonAnswer;
 
-/** Where an ID stands, and when it runs. Slot, offsets and runs are those of its first piece. */
+/** The place of an ID, and its runs. Slot, offsets and runs are those of its first piece. */
 final class Assignment implements \JsonSerializable
 {
     use JsonAnswer;

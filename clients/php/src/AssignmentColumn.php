@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** What an answer about many IDs says of each of them. */
+/** Columns of an answer about many IDs. */
 enum AssignmentColumn: string
 {
     /** The slot. */

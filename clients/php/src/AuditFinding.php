@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** What can be wrong with a sample of IDs. */
+/** Problems of a sample of IDs. */
 enum AuditFinding: string
 {
     /** UUIDs of version 1 or 6 under Placement::Twister, which fall into a few slots. */

@@ -7,7 +7,7 @@ namespace Offbeat;
 use DateInterval;
 
 /**
- * What becomes of runs that were missed. What is null has the sidecar's default.
+ * Decides about missed runs. A null has the sidecar's default.
  *
  *     new CatchUpPolicy(MissedRunPolicy::RunOnce, smearSpan: 600)
  */

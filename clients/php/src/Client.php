@@ -62,7 +62,7 @@ final class Client
     public readonly string $address;
     public readonly float $timeout;
     public readonly Mode $mode;
-    /** Makes each call, for those who have a patience of their own. */
+    /** Makes each call, for callers with retries of their own. */
     private readonly Transport $bare;
     /** Makes each call once. */
     private readonly Transport $direct;
@@ -126,7 +126,7 @@ final class Client
     }
 
     /**
-     * What the sidecar is: its version, its time-zone database and its limits.
+     * Describes the sidecar: its version, its time-zone database and its limits.
      *
      * @throws OffbeatException
      */

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** Who decided an answer. */
+/** The decider of an answer: a sidecar, or the client. */
 enum DecidedBy: string
 {
     /** The client, without a sidecar. */
@@ -13,7 +13,7 @@ enum DecidedBy: string
     case Sidecar = 'sidecar';
 
     /**
-     * Who decided an answer that has these parts: the sidecar, if it decided one of them.
+     * The decider of an answer with these parts: the sidecar, if it decided one of them.
      *
      * @param non-empty-list<self> $parts
      *

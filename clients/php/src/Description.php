@@ -8,7 +8,7 @@ use DateInterval;
 use DateTimeImmutable;
 use Offbeat\Internal\JsonAnswer;
 
-/** What a schedule is. */
+/** Description of a schedule. */
 final class Description implements \JsonSerializable
 {
     use JsonAnswer;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** What becomes of the runs that an exclusion forbids. */
+/** Policy for the runs that an exclusion forbids. */
 enum ExclusionPolicy: string
 {
     /** They happen later, smeared, and before the ID's next run: the default. */

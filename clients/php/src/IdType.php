@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** What strings stand for, where that is not to be told from the strings. */
+/** The type of IDs that strings stand for, where the strings do not show it. */
 enum IdType: string
 {
     /** UUIDs, hyphenated or not, in any case. */

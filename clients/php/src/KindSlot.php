@@ -8,7 +8,7 @@ use DateInterval;
 use Offbeat\Internal\JsonAnswer;
 
 /**
- * Where one kind of job stands, seen from a slot: `idSlotIndex` is where it runs for IDs whose
+ * The offset of one kind of job from a slot: `idSlotIndex` is where it runs for IDs whose
  * kind 0 runs at the slot, `clockSlotIndex` where kind 0 runs for the IDs that it handles while
  * the slot runs; `offset` is the time from the run of kind 0 to its own, for the same ID.
  */

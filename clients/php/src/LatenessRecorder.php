@@ -121,7 +121,7 @@ final class LatenessRecorder
         }
     }
 
-    /** What went wrong last, if anything. */
+    /** The last error, if there was one. */
     public function lastError(): ?\Throwable
     {
         return $this->lastError;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** What a change of schedule moves. */
+/** The moves of a change of schedule. */
 enum MigrationPath: string
 {
     /** Nothing: the schedules mean the same. */

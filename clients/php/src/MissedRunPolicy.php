@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** What becomes of runs that were missed. */
+/** Policy for missed runs. */
 enum MissedRunPolicy: string
 {
     /** None of them runs. */

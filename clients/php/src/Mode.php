@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** Who decides: the sidecar, or the client alone. The answers are the same to the bit. */
+/** The decider: the sidecar, or the client alone. The answers are the same to the bit. */
 enum Mode: string
 {
     /** The sidecar: the default. */

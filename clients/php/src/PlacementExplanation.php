@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** Why an ID stands where it does: what decided, by the placement, and null for the others. */
+/** The explanation of a place: the deciding value of its placement; null for the others. */
 final class PlacementExplanation
 {
     /**

@@ -7,7 +7,7 @@ namespace Offbeat;
 use DateInterval;
 use Offbeat\Internal\JsonAnswer;
 
-/** Where kinds of job stand that must not meet on the same user. */
+/** Offsets of kinds of job that must not meet on the same user. */
 final class Reciprocals implements \JsonSerializable
 {
     use JsonAnswer;

@@ -11,7 +11,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Internal\Check;
 
 /**
- * A cycle cut into slots, and a placement. What is null has the sidecar's default.
+ * A cycle cut into slots, and a placement. A null has the sidecar's default.
  *
  *     new Offbeat\Schedule(period: new DateInterval('PT8H'), slotCount: 96)
  *
@@ -78,7 +78,7 @@ final class Schedule
         array $kindConflicts = [],
         DateInterval|int|float|null $catchUpSpan = null,
     ) {
-        if ($period !== null && $calendar !== null) { // of which a message would keep the last alone
+        if ($period !== null && $calendar !== null) { // a message keeps only the last of them
             throw InvalidArgument::refused(
                 'schedule.spec.calendar',
                 $calendar,

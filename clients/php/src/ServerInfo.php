@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** What a sidecar is, for those who operate it and for programs that check before they ask. */
+/** Description of a sidecar, for operators and for programs that check before they call. */
 final class ServerInfo
 {
     /**

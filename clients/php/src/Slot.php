@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 
 /**
  * One slot of one cycle: the half-open span from start to end, before exclusions. A slot that an active
- * window cuts goes on in the next one.
+ * window cuts continues in the next one.
  */
 final class Slot implements \JsonSerializable
 {

@@ -183,7 +183,7 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
         }
     }
 
-    /** What a column holds in a row that there is. */
+    /** The value of a column in an existing row. */
     private function of(string $column, int $index): int
     {
         return $this->$column[$index] ?? throw new \LogicException("rows need the column $column, which was not asked for");

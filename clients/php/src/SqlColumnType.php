@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** What a column holds, and so which ID a row is. */
+/** The type of a column, by which rows become IDs. */
 enum SqlColumnType: string
 {
     /** The type uuid of PostgreSQL and of MariaDB. */

@@ -37,7 +37,7 @@ final class Tls
     }
 
     /**
-     * What is in a file now.
+     * The current content of a file.
      *
      * @internal
      *

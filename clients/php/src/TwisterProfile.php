@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** Whose Mersenne twister Placement::Twister equals. */
+/** The Mersenne twister that Placement::Twister equals. */
 enum TwisterProfile: string
 {
     /** Random.new(id).rand(limit) of Ruby 3.2 and later: the default. */

@@ -125,7 +125,7 @@ final class LatenessTest extends OffbeatTestCase
         $lateness->flush();
         self::assertInstanceOf(Unavailable::class, $lateness->lastError());
         self::assertLessThan(3, microtime(true) - $started);
-        // When the sidecar is there again, it is told of all.
+        // When the sidecar is back, it gets all of them.
         [$sidecar, $metrics] = self::withMetrics($address);
         $lateness->flush();
         self::assertSame(1_200.0, $metrics('nightly', 'default')['count']);

@@ -117,7 +117,7 @@ final class TimeZonesTest extends OffbeatTestCase
         $ids = range(0, 1_999);
         $zones = array_map(static fn (int $id): ?string => [null, ...self::ZONES][$id % 5], $ids);
         $rows = self::client()->assignSlots($weighted, $ids, fromTime: self::noon(), weights: array_fill(0, 2_000, 960), timeZones: $zones);
-        self::assertCount(2_000 * 96, $rows); // of which a message takes 65,536
+        self::assertCount(2_000 * 96, $rows); // a message takes 65,536 of them
         foreach ([0, 1, 1_003, 1_999] as $id) {
             $one = self::client()->assignSlot($weighted, $id, fromTime: self::noon(), weight: 960, timeZone: $zones[$id]);
             self::assertEquals($one->nextRun(), $rows[$id * 96]->nextRun);

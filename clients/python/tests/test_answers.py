@@ -50,7 +50,7 @@ def test_queues_can_carry_answers(client):
         with pytest.raises(dataclasses.FrozenInstanceError):
             answer.id = 7
         assert len({answer, copy.copy(answer)}) == 1
-        # Celery's serializer knows UUIDs and instants by itself, json wants to be told.
+        # Celery's serializer knows UUIDs and instants by itself, json needs a default.
         carried_back = json.loads(json.dumps(dataclasses.asdict(answer), default=str))
         assert set(carried_back) == {field.name for field in dataclasses.fields(answer)}
         run = carried_back.get("next_run", carried_back)

@@ -335,6 +335,6 @@ def test_a_forked_child_begins_anew(clock):
     with circuit.call(), circuit._lock:  # of another thread, say
         pid = os.fork()
         if pid == 0:
-            signal.alarm(5)  # not for ever, if the lock is held in the child
+            signal.alarm(5)  # not forever, if the lock is held in the child
             os._exit(0 if call(circuit) and call(circuit) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

@@ -122,7 +122,7 @@ def test_the_outer_deadline_outlives_the_inner_one():
                 pass
             with pytest.raises(AttemptTimedOut), AttemptDeadline(route(0.05, "inner")):
                 time.sleep(20)
-            assert signal.getitimer(signal.ITIMER_REAL)[0] > 0.1  # set anew, for the outer one
+            assert signal.getitimer(signal.ITIMER_REAL)[0] > 0.1  # set again, for the outer one
             time.sleep(20)
 
     with pytest.raises(AttemptTimedOut) as caught:

@@ -1,4 +1,4 @@
-"""Runs that are due: each once, whatever the rhythm of the questions."""
+"""Due runs: each is listed once, at any polling interval."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ FORKING = """
     for _ in range(40):
         sleep(0.002)
         pid = os.fork()
-        if pid == 0:  # it has copies of the greenlets, which go on
+        if pid == 0:  # it has copies of the greenlets, which continue
             sleep(0.02)
             os._exit(0 if ask() == 2_000 and not failures else 1)
         statuses.append(os.waitpid(pid, 0)[1])

@@ -21,7 +21,7 @@ class DueRunsTest < OffbeatTest
     end
   end
 
-  # Half-open watermarks: whatever the rhythm, each run is listed once.
+  # Half-open watermarks: at any polling interval, each run is listed once.
   def test_polling_at_random_lists_each_run_once
     random = Random.new(7)
     till = NOON + (5 * 3_600)

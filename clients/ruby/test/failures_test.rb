@@ -116,7 +116,7 @@ class FailuresTest < OffbeatTest
     end
   end
 
-  # Whoever calls meanwhile waits, and nobody fails.
+  # Calls made meanwhile wait, and none fails.
   def test_a_restart_costs_time_but_no_call
     Dir.mktmpdir do |folder|
       tls = Offbeat::Tls.new(ca: (authority = Authority.new).pem)

@@ -34,7 +34,7 @@ class Sidecar
     Thread.new { reader.read } # or it would wait for somebody to read its logs
   end
 
-  # Stops it until it is killed, and waits until each of its threads stands still: one may answer for a moment longer.
+  # Stops it until it is killed, and waits until each of its threads has stopped: one may answer for a moment longer.
   def freeze_threads
     Process.kill("STOP", pid)
     sleep(0.001) until Dir["/proc/#{pid}/task/*/stat"].all? { |file| File.read(file)[/\) (\w)[^)]*\z/, 1] == "T" }

@@ -86,7 +86,7 @@ class KindsTest < OffbeatTest
     first.step(by: turn)
   end
 
-  # After an outage each kind is polled when its workers are back, and their late runs keep apart all the same.
+  # After an outage each kind is polled when its workers are back, and their late runs still keep apart.
   def test_kinds_keep_apart_when_they_are_late
     turn = 3_600_000 # an eighth of the cycle
     lead = turn * 32 / 96 / 2

@@ -61,7 +61,7 @@ class MigrationTest < OffbeatTest
     assert_equal CUTOVER, client.plan_migration(OLD, NEW, cutover_time: CUTOVER).cutover_time
   end
 
-  # The steps give each row the runs of the plan, whatever database runs them.
+  # The steps give each row the runs of the plan, in every database.
   def test_steps_select_what_the_plan_says
     column = Offbeat::SqlTarget.new(dialect: :sqlite, table: "customers", column: "hash", column_type: :hash_digits, parameter_style: :named)
     min_gap = 9_000
@@ -83,7 +83,7 @@ class MigrationTest < OffbeatTest
     end
   end
 
-  # 65,536 IDs fit into a message; the plan is one all the same.
+  # 65,536 IDs fit into a message; the plan is still one.
   def test_any_number_of_ids
     ids = 0...70_000
     plan = client.plan_migration(OLD, NEW, ids: ids)

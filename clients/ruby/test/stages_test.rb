@@ -161,7 +161,7 @@ class StagesTest < OffbeatTest
     end
   end
 
-  # Some proxies answer so. Whoever took it for "all done" would send all workers home.
+  # Some proxies answer so. A client that took it for "all done" would send all workers home.
   def test_an_empty_answer_is_none
     server = TCPServer.new("127.0.0.1", 0)
     answering = Thread.new { 2.times { answer_nothing(server.accept) } }

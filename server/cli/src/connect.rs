@@ -138,7 +138,7 @@ impl Client {
     }
 }
 
-/// Why a call has no answer.
+/// The reason that a call has no answer.
 #[derive(Debug, Default)]
 pub(super) struct CallError {
     /// The code, as Connect names it; empty if the server has not answered.
@@ -205,8 +205,8 @@ impl CallError {
         error
     }
 
-    /// Whether the same call may succeed in a while. What is refused for want of room may, if the
-    /// server says when.
+    /// Whether the same call may succeed later. A call that was refused because a limit was reached
+    /// may, if the server says when.
     pub(super) fn is_transient(&self) -> bool {
         match self.code.as_str() {
             "" | "unavailable" | "deadline_exceeded" => true,

@@ -1,4 +1,4 @@
-//! Why a command cannot do its work, and what it exits with.
+//! Failures of commands, with their exit statuses.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -17,7 +17,7 @@ pub(crate) const EXIT_USAGE: u8 = 64;
 /// A file of the configuration is refused, as `sysexits.h` numbers it.
 const EXIT_CONFIG: u8 = 78;
 
-/// Why a command cannot do its work.
+/// The failure of a command.
 #[derive(Debug)]
 pub enum Failure {
     /// Invalid usage: exit status 64.
@@ -106,7 +106,7 @@ impl From<Rejection> for Failure {
     }
 }
 
-/// Fields of which a flag says all members.
+/// Fields whose members are all set by one flag.
 const LISTS: [&str; 4] = ["exclusions", "active_windows", "kinds", "kind_conflicts"];
 
 /// The flag whose ID is the name of a field.

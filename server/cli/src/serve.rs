@@ -62,7 +62,8 @@ async fn serve(args: &ServeArgs, config: &Config, settings: &[Setting]) -> Resul
     let mut terminate = signal(SignalKind::terminate())?; // first: it may come at once
     let mut interrupt = signal(SignalKind::interrupt())?;
     let telemetry = Telemetry::start(args).map_err(Failure::Usage)?;
-    let server = Server::bind(config).await?.with_spans(telemetry.has_spans());
+    let server = Server::bind(config).await?;
+    let server = server.with_settings(settings).with_spans(telemetry.has_spans());
     for address in server.addresses()? {
         tracing::info!(%address, "listening");
     }

@@ -12,10 +12,10 @@ use super::Failure;
 use super::http_client::{Peer, Tls};
 use offbeat_service::config::{InvalidAddress, ListenAddress};
 
-/// Where a server is.
+/// The address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ServerAddress {
-    /// As a server is told to listen there.
+    /// As in a server's `--listen`.
     Listen(ListenAddress),
     /// A host by its name, which is looked up for each connection, and a port.
     Host { name: String, port: u16 },

@@ -10,7 +10,7 @@ use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 use offbeat_core::stages::{Rule, Share, allocate};
 use offbeat_core::{Moment, PlacementKind, Schedule, ScheduleSpec, Span};
 
-/// How long each size is measured, and in how many parts, of which the median counts.
+/// How long each size is measured, and in how many parts; their median counts.
 const TIME: Duration = Duration::from_millis(200);
 const PARTS: u32 = 9;
 

@@ -1,6 +1,6 @@
 //! Walks one hot path so many times, to have its instructions counted: `hot_paths PATH TIMES`.
 //! Without arguments it names the paths. `benchmarks/instructions/check.py` counts under callgrind
-//! at two numbers of times, of which the difference has nothing of what is made ready before.
+//! with two repetition counts, so that the difference excludes the preparation.
 #![allow(clippy::unwrap_used, reason = "it is given what is right")]
 
 use std::hint::black_box;

@@ -5,9 +5,9 @@ use core::fmt;
 /// A range that a field, a count or a resource must stay in, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// What identifies it: the name of its constant.
+    /// Its ID: the name of its constant.
     pub id: &'static str,
-    /// What is limited, as the documentation calls it.
+    /// The limited quantity, as the documentation calls it.
     pub name: &'static str,
     /// The smallest value allowed.
     pub minimum: i64,

@@ -39,7 +39,7 @@ pub enum Reason {
     UnknownTimeZone,
     /// As many are held as may be; there is room again later.
     LimitReached,
-    /// What keeps named spreads cannot be reached.
+    /// The store of named spreads cannot be reached.
     StoreUnavailable,
 }
 
@@ -55,7 +55,7 @@ pub struct Rejection {
     pub field: String,
     /// The value as it was understood, shortened if long.
     pub value: String,
-    /// What is allowed, with its unit; follows the words "must be" or stands alone.
+    /// The allowed values with their unit; follows the words "must be" or stands alone.
     pub allowed: String,
 }
 

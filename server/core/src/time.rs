@@ -61,7 +61,7 @@ impl Span {
         Ok(Self(i128::from(seconds) * NANOS_PER_SECOND + i128::from(nanos)))
     }
 
-    /// The span so many times; at most 2^127 - 1 ns, which is longer than any that can be told.
+    /// The span so many times; at most 2^127 - 1 ns, which is longer than any valid span.
     ///
     /// ```
     /// use offbeat_core::Span;

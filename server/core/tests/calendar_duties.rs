@@ -51,7 +51,7 @@ proptest! {
             let mut rows = DueRuns::default();
             due.add(&mut rows, (0, piece), &id, &place, watermark);
             let rows = match rows.complete() {
-                // As with a window of a second a day, 64 of which hold no smear of an hour.
+                // As with a window of a second a day: 64 of them hold no smear of an hour.
                 Err(refused) if refused.reason == Reason::NoRun => {
                     let seconds = now..now + 64 * DAY; // no more than 64 cycles
                     let active = seconds.filter(|second| is_active(&schedule, second * 1_000));

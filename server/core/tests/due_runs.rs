@@ -50,7 +50,7 @@ fn rhythms() -> impl Strategy<Value = Vec<(i64, i64)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// Whatever the rhythm, the outages and the clock: every run of the time that was covered is
+    /// With any polling interval, outages and clock, every run of the time that was covered is
     /// listed exactly once or dropped as the policy says.
     #[test]
     fn every_run_is_given_exactly_once(

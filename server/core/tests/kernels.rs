@@ -148,7 +148,7 @@ fn mt_words(mut mt: Mt) -> impl FnMut() -> u32 {
     move || mt.next_u32()
 }
 
-/// Numbers of which every length of key is as likely.
+/// Numbers for which every length of key is equally likely.
 fn any_magnitude() -> impl Strategy<Value = u128> {
     (any::<u128>(), 0..128_u32).prop_map(|(number, shift)| number >> shift)
 }

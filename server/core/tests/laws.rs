@@ -228,7 +228,7 @@ proptest! {
     }
 }
 
-/// Every ID of a bucket goes to one slot, and every slot has a share: none is lost, whatever n.
+/// Every ID of a bucket goes to one slot, and every slot has a share: none is lost, for any n.
 #[test]
 fn twister_slots_partition_the_buckets() {
     for slots in [1, 7, 15, 24, 100, 144, 255, 256] {

@@ -109,7 +109,7 @@ proptest! {
     ) {
         let pairs = chosen(kinds, mask);
         prop_assume!(!pairs.is_empty());
-        let whole = 840 * 840; // whatever the fraction, its denominator divides this
+        let whole = 840 * 840; // the denominator of every fraction divides this
         let reference = Reciprocals::try_with_conflicts(whole, kinds as i64, &pairs).unwrap();
         let expected = i64::from(reference.gap()) * slots / whole;
         match Reciprocals::try_with_conflicts(slots, kinds as i64, &pairs) {
@@ -124,7 +124,7 @@ proptest! {
         }
     }
 
-    /// Whatever pairs are given: an answer or a refusal of them.
+    /// Any pairs lead to an answer, or are refused.
     #[test]
     fn any_pairs(
         slots in any::<i64>(), kinds in prop_oneof![any::<i64>(), 0i64..12],

@@ -168,7 +168,7 @@ proptest! {
         let best = everything.iter().map(|counts| score(rule, &stages, counts)).min().unwrap();
         prop_assert_eq!(score(rule, &stages, &counts(&plan)), best);
         prop_assert_eq!(plan.unassigned, 0);
-        // The moves lead from what is to what shall be, and none is for nothing.
+        // The moves lead from the current allocation to the planned one, and none is for nothing.
         let mut reached: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
         for Move { from, to, count } in &plan.moves {
             prop_assert!(from != to && *count > 0);

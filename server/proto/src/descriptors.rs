@@ -19,7 +19,7 @@ static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
     pool
 });
 
-/// All of them.
+/// The descriptors of all services.
 #[must_use]
 pub fn pool() -> &'static DescriptorPool {
     &POOL

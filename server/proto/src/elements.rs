@@ -39,7 +39,7 @@ type Fields = BTreeMap<u32, Field>;
 
 #[derive(Clone, Copy)]
 struct Field {
-    /// What an element takes, if it is a list.
+    /// Bytes of an element, if it is a list.
     element: Option<usize>,
     /// Integers of variable length that may be packed.
     varints: bool,
@@ -55,7 +55,7 @@ const WORDS: usize = 24;
 /// The structures of messages within messages are followed so far.
 const LEVELS: usize = 8;
 
-/// What a value takes where it stands, in bytes.
+/// Bytes of a value in place.
 fn size_of(kind: &Kind, levels: usize) -> usize {
     match kind {
         Kind::String => WORDS,

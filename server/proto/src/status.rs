@@ -159,7 +159,7 @@ pub fn message_holds_too_much(count: usize, limit: Limit) -> Status {
     Status::with_error_details(Code::ResourceExhausted, message, details)
 }
 
-/// RESOURCE_EXHAUSTED: as many requests under way as the server takes.
+/// RESOURCE_EXHAUSTED: as many requests in flight as the server takes.
 #[must_use]
 pub fn overloaded(limit: usize) -> Status {
     let message = format!("{limit} requests are under way, as many as the server takes");
@@ -169,7 +169,7 @@ pub fn overloaded(limit: usize) -> Status {
     Status::with_error_details(Code::ResourceExhausted, message, details)
 }
 
-/// RESOURCE_EXHAUSTED: as many bytes of messages under way as the server takes.
+/// RESOURCE_EXHAUSTED: as many bytes of messages in flight as the server takes.
 #[must_use]
 pub fn no_room() -> Status {
     let message = "there is no room for the message: others are under way, and take all bytes \
@@ -180,7 +180,7 @@ pub fn no_room() -> Status {
     Status::with_error_details(Code::ResourceExhausted, message, details)
 }
 
-/// RESOURCE_EXHAUSTED: as many simulations under way as the server takes.
+/// RESOURCE_EXHAUSTED: as many simulations in flight as the server takes.
 #[must_use]
 pub fn simulations_busy(limit: usize) -> Status {
     let message = format!("{limit} simulations are under way, as many as the server takes");

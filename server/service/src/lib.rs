@@ -9,6 +9,7 @@
 pub mod api;
 pub mod clock;
 pub mod config;
+mod console;
 mod json;
 pub mod layers;
 pub mod limits;

@@ -27,6 +27,8 @@ limits! {
         "further ones wait in the listen queue";
     ADMIN_IDLE_SECONDS = 0..=2, "s", "time to the request of a connection of the admin port",
         "then the connection is closed; one that serves is closed after 10 s";
+    CONSOLE_CALLS = 0..=64, "calls", "calls of the console in flight",
+        "so that they leave connections of the admin port to probes; beyond it 503";
     PROBES = 0..=4, "calls", "health checks in flight of one connection",
         "Health/Check; beyond it RESOURCE_EXHAUSTED";
     PROBE_BYTES = 0..=1 << 10, "bytes", "message of a health check",
@@ -143,7 +145,7 @@ pub fn all() -> impl Iterator<Item = &'static Limit> {
         .chain([&INPUT_LINE_BYTES])
 }
 
-/// What identifies a limit, for programs: it never changes.
+/// Identifies a limit for programs; it never changes.
 #[must_use]
 pub fn id(limit: &Limit) -> String {
     limit.id.to_ascii_lowercase()

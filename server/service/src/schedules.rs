@@ -10,13 +10,13 @@ use offbeat_core::Catalog;
 pub struct Loaded(Arc<RwLock<Arc<Catalog>>>);
 
 impl Loaded {
-    /// These.
+    /// Starts with the schedules of `catalog`.
     #[must_use]
     pub fn new(catalog: Catalog) -> Self {
         Self(Arc::new(RwLock::new(Arc::new(catalog))))
     }
 
-    /// Those of this moment.
+    /// The schedules at this moment; later reloads do not change them.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Catalog> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))

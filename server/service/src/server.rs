@@ -1,4 +1,4 @@
-//! A server: bound, served, and ended.
+//! A server: binds, serves, and ends.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use tokio::task::JoinSet;
 use tonic_health::ServingStatus;
 
 use crate::clock;
-use crate::config::{Admin, Config, ListenAddress};
+use crate::config::{Admin, Config, ListenAddress, Setting};
+use crate::console::{self, Console};
 use crate::layers::{Admission, AllowedHosts, Ends, MessageLimits, Stack, layered};
 use crate::limits::{
     ADMIN_CONNECTIONS, ADMIN_IDLE_SECONDS, FIRST_BYTE_SECONDS, IDLE_SECONDS, WRITE_STALL_SECONDS,
@@ -24,22 +25,22 @@ use crate::reload::Reloadable;
 use crate::services::services;
 use crate::spreads::{MemoryStore, RedisStore, SpreadStore};
 
-/// How long streams may take to tell their readers that they end: several times, so that a
-/// process that was stopped meanwhile still gives each of them a turn.
+/// How long streams may take to send their end: several rounds of this, so that a process that
+/// was stopped meanwhile still gives each of them a turn.
 const FINAL_FLUSH_TIMEOUT: Duration = Duration::from_millis(20);
 const FINAL_FLUSH_ROUNDS: usize = 5;
 
-/// How long pulls that were left behind may take to give back their jobs.
+/// How long abandoned pulls may take to release their jobs.
 const STORE_FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Why a server does not start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartError {
-    /// A file of certificates, tokens or schedules is refused: trying again is of no use.
+    /// A file of certificates, tokens or schedules is refused: another try would not help.
     File(String),
     /// An address cannot be bound: it may be free later.
     Address(String),
-    /// The store of named spreads cannot be reached, or is none.
+    /// The store of named spreads cannot be reached, or is unsuitable.
     Store(String),
 }
 
@@ -61,6 +62,7 @@ pub struct Server {
     reloadable: Reloadable,
     store: Arc<dyn SpreadStore>,
     config: Config,
+    settings: Vec<Setting>,
     spans: bool,
 }
 
@@ -89,14 +91,22 @@ impl Server {
         };
         reloadable.keep_copy(false).map_err(StartError::File)?; // not of a start that fails
         let store = store(config).await?;
-        Ok(Self { listeners, admin, reloadable, store, config: config.clone(), spans: false })
+        Ok(Self {
+            listeners,
+            admin,
+            reloadable,
+            store,
+            config: config.clone(),
+            settings: Vec::new(),
+            spans: false,
+        })
     }
 
     /// Reads certificates, tokens and schedules as [`bind`](Self::bind) does, and binds and writes
     /// nothing; the schedules that would be served. Within a runtime.
     ///
     /// # Errors
-    /// When a file is refused, the file of schedules also where a copy would be used instead.
+    /// When a file is refused; for the file of schedules, even where a copy would be used instead.
     pub fn check(config: &Config) -> Result<Arc<Catalog>, StartError> {
         let reloadable = Reloadable::read(config).map_err(StartError::File)?;
         if let Some(why) = reloadable.refused_schedules() {
@@ -113,13 +123,19 @@ impl Server {
         self.reloadable.schedules().snapshot()
     }
 
-    /// With a span for each request.
+    /// With settings that the console shows.
+    #[must_use]
+    pub fn with_settings(self, settings: &[Setting]) -> Self {
+        Self { settings: settings.to_vec(), ..self }
+    }
+
+    /// Makes a span for each request.
     #[must_use]
     pub fn with_spans(self, spans: bool) -> Self {
         Self { spans, ..self }
     }
 
-    /// Where it listens: the ports that were chosen, where 0 was asked for.
+    /// The addresses of the services, with the chosen ports instead of 0.
     ///
     /// # Errors
     /// When the system does not say.
@@ -127,7 +143,7 @@ impl Server {
         self.listeners.iter().map(Listener::address).collect()
     }
 
-    /// Where it answers metrics and probes, if it does.
+    /// The address of the admin port, if there is one.
     ///
     /// # Errors
     /// When the system does not say.
@@ -135,16 +151,16 @@ impl Server {
         self.admin.as_ref().map(Listener::address).transpose()
     }
 
-    /// Serves until `signal` is ready for the first time. Then health says NOT_SERVING, and all is
-    /// served on for the drain delay, which a second signal ends. Then the server ends within the
-    /// grace period: nothing new is accepted, connections without requests close at once, requests
-    /// in flight may go on, and what is left at the end is cut.
+    /// Serves until `signal` is ready for the first time. Then health says NOT_SERVING, and all
+    /// requests are still served for the drain delay, which a second signal ends. Then the server
+    /// ends within the grace period: nothing new is accepted, connections without requests close at
+    /// once, requests in flight may continue, and those left at the end are cut off.
     ///
     /// # Errors
     /// When a service cannot be built: a bug.
     pub async fn run(self, mut signal: impl AsyncFnMut()) -> Result<(), String> {
         let addresses = self.addresses().map_err(|error| error.to_string())?;
-        let Self { listeners, admin, reloadable, store, config, spans } = self;
+        let Self { listeners, admin, reloadable, store, config, settings: shown, spans } = self;
         let metrics = Arc::new(Metrics::new(&config, &*store));
         reloadable.report_start(&metrics);
         let schedules = reloadable.schedules();
@@ -198,9 +214,16 @@ impl Server {
         beside.spawn(async move { swept.keep_up().await });
         beside.spawn(reloadable.watch(Arc::clone(&metrics)));
         if let Some(listener) = admin {
-            let (router, uids) = (admin::router(Arc::clone(&state)), &config.socket_uids);
+            let console = listener.is_on_loopback() && console::is_open(&config);
+            let console = console.then(|| Console {
+                services: router,
+                writes: config.console_write,
+                settings: console::settings_json(&shown, config.console_write),
+            });
+            let (answers, uids) =
+                (admin::router(Arc::clone(&state), console.as_ref()), &config.socket_uids);
             let admin = Connections::new(
-                router,
+                answers,
                 admin_settings(),
                 None,
                 uids,
@@ -254,7 +277,7 @@ impl Server {
     }
 }
 
-/// What keeps named spreads.
+/// The store of named spreads.
 async fn store(config: &Config) -> Result<Arc<dyn SpreadStore>, StartError> {
     let bytes = config.limits.spread_bytes;
     let Some(url) = &config.spread_store.url else {

@@ -1,5 +1,4 @@
-//! A request in flight: the place that it holds, the bytes that its messages take, and where its
-//! work is done.
+//! A request in flight: its place, the bytes of its messages, and the thread of its work.
 
 use std::cell::Cell;
 use std::fmt;
@@ -11,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinHandle};
 use tonic::Status;
 
-/// What all requests share: the bytes of their messages, and the cores for long work.
+/// Resources that all requests share: bytes for messages, and cores for long work.
 #[derive(Debug, Clone)]
 pub struct Shared {
     bytes: Budget,
@@ -19,7 +18,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// So many bytes for messages; long work is done on as many threads as there are cores.
+    /// Allows so many bytes for messages, and as many threads for long work as there are cores.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -69,7 +68,7 @@ impl Permit {
         self.0.released.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often that was.
+    /// How often bytes have been given back.
     #[must_use]
     pub fn released(&self) -> u64 {
         self.0.released.load(Ordering::Relaxed)
@@ -109,7 +108,7 @@ impl Budget {
     }
 }
 
-/// What a message has taken. The first page is free: small messages are bounded by their number.
+/// The pages of a message. The first page is free: small messages are bounded by their number.
 #[derive(Debug, Default)]
 struct Charge {
     bytes: usize,
@@ -139,13 +138,13 @@ thread_local! {
     static IS_WORKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`: on another thread if it is `long`, so that the threads that serve go on. At most
+/// Runs `work`: on another thread if it is `long`, so that the threads that serve continue. At most
 /// as many pieces of long work run as there are cores; further ones wait in their order. Work
-/// holds `permit` to its end, so a caller who leaves does not make room for more of it. Work that
+/// holds `permit` to its end, so a caller that leaves does not make room for more. Work that
 /// has not begun when its caller leaves is dropped.
 ///
 /// # Panics
-/// When the work does: its panic goes on in the request, which the layers answer and count.
+/// When the work does: its panic resumes in the request, which the layers answer and count.
 ///
 /// # Errors
 /// When the runtime ends before the work begins.
@@ -204,7 +203,7 @@ impl From<WorkLost> for Status {
     }
 }
 
-/// What became of a task that has no result; a panic goes on here, and is not logged twice.
+/// The error of a task without a result; a panic resumes here, and is not logged twice.
 pub(crate) fn lost(error: JoinError) -> WorkLost {
     match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),

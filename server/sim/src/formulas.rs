@@ -1,4 +1,4 @@
-//! What theory says of a queue with several workers.
+//! Formulas of queueing theory for a queue with several workers.
 
 /// The mean wait in M/M/c for work of mean 1 and a load of `load` workers: Erlang's C over the
 /// spare capacity. Infinite if there is none.

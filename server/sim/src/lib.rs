@@ -1,4 +1,4 @@
-//! What a schedule will do, before it does it.
+//! Simulates schedules, lanes and pipelines.
 //!
 //! A simulation is a pure function of its arguments and a seed: integer microseconds, a fixed
 //! generator, no logarithm of the platform. The decisions in it are those of `offbeat_core`.

@@ -1,4 +1,4 @@
-//! Feasibility first: what cannot be done is not called good, and an outage is told in words.
+//! Feasibility first: infeasible work is not called good, and outages are described in words.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -72,7 +72,7 @@ fn whoever_keeps_up_has_ranks_however_full_the_queue_was() {
             assert!(outcome.ranks.is_some());
         }
     }
-    // A cycle alone in which half of the jobs cannot be done is told, too.
+    // A single cycle in which half of the jobs cannot be done is reported, too.
     assert!(simulated(&load(1_440, 20, "1h")).strategies[0].feasibility.jobs_pile_up);
 }
 

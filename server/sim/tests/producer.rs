@@ -1,4 +1,4 @@
-//! A producer that stands still: which runs come late, and that declared kinds keep apart.
+//! A stopped producer: which runs come late, and that declared kinds keep apart.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_possible_truncation)]
 
 mod support;

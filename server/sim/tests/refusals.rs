@@ -122,7 +122,7 @@ fn what_would_mean_nothing_is_refused_by_name() {
         assert!(lanes.contains(from));
         assert_eq!(refused(&lanes.replacen(from, to, 1)).field, field, "{to}");
     }
-    // No strategy heeds it.
+    // No strategy uses it.
     let alone = lanes.replace("kind = \"slots\"", "kind = \"least_recent\"");
     assert_eq!(refused(&alone).field, "kinds[1].placement");
     let own = lanes.replace("kind = \"slots\"", "kind = \"slots\"\nother_kinds = \"same\"");
@@ -160,7 +160,7 @@ fn jobs_that_come_back_for_ever_are_cut_off() {
     assert!(refused.allowed.contains("1000000"), "{refused}");
 }
 
-/// Who never lets go of a lock has everybody else come back for ever.
+/// A holder that never releases a lock makes all others come back forever.
 #[test]
 fn a_lock_that_is_never_released_ends_with_a_reason() {
     let text = r#"

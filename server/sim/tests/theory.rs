@@ -90,7 +90,7 @@ fn waits_are_those_of_theory() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever the distribution, drawing has its mean, and its quantiles.
+    /// Draws from every distribution have its mean and its quantiles.
     #[test]
     fn draws_have_their_distribution(
         values in prop::collection::btree_map(1_u64..1_000_000, 1_u32..100, 1..40), seed in any::<u64>(),

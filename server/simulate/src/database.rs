@@ -1,4 +1,4 @@
-//! What was counted, in an SQLite database.
+//! Writes the counts to an SQLite database.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ impl Database {
         write_seconds(&self.0, run).map_err(|error| failed(path, &error))
     }
 
-    /// Completes it.
+    /// Writes the results, and closes the file.
     pub(crate) fn finish(self, path: &Path, results: &Results) -> Result<(), Failure> {
         write_figures(&self.0, results)
             .and_then(|()| self.0.execute_batch("COMMIT"))

@@ -111,7 +111,7 @@ fn simulate(args: &Cli, path: &Path) -> Result<ExitCode, Failure> {
     let scenario = scenario;
     // Before a long simulation, not after it.
     overwrite::check(args.out.iter().chain(&args.report), args.force)?;
-    // What was counted is written while other runs go on, and while the figures are made of it.
+    // What was counted is written while other runs continue, and while the figures are made of it.
     let (results, written) = std::thread::scope(|scope| {
         let (tell, ended) = sync_channel(scenario.strategies.len() * scenario.seeds.len());
         let written = scope.spawn(|| {

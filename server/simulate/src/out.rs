@@ -1,4 +1,4 @@
-//! What was counted in every second, to SQLite or CSV.
+//! Writes the counts of every second to SQLite or CSV.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &QueueArgs) -> Result<ExitCode, Failure> {
     failure.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
-/// Where the two columns stand.
+/// Indexes of the two columns.
 fn columns<R: io::Read>(reader: &mut csv::Reader<R>) -> Result<[usize; 2], Failure> {
     let titles = reader.headers().map_err(|error| bad(&error.to_string()))?.clone();
     let place = |title: &str| {

@@ -91,7 +91,7 @@ fn leaves_many(outcome: &Outcome) -> bool {
     left > NOT_DONE * outcome.feasibility.jobs_enqueued
 }
 
-/// What was needed and what was there, where that changes.
+/// Workers needed and available, where that changes.
 fn phases(out: &mut impl Write, results: &Results, width: usize) -> Result<(), Failure> {
     let phases = results.strategies.iter().map(|outcome| outcome.feasibility.phases.len());
     match phases.max().unwrap_or(0) {
@@ -127,7 +127,7 @@ fn phases(out: &mut impl Write, results: &Results, width: usize) -> Result<(), F
     Ok(())
 }
 
-/// Who is down in a phase.
+/// The partners that are down in a phase.
 fn down(results: &Results, phase: &Phase) -> String {
     let partners = results.scenario.partners.iter().zip(&phase.partners);
     let down = partners.filter(|(_, here)| here.is_down).map(|(partner, _)| partner.name.as_str());
@@ -135,7 +135,7 @@ fn down(results: &Results, phase: &Phase) -> String {
     if down.is_empty() { "-".to_owned() } else { down.join(", ") }
 }
 
-/// What became of the runs that were due while the producer stood still, if it did.
+/// Runs that were due while the producer was stopped, if it was.
 fn late_runs(out: &mut impl Write, results: &Results, width: usize) -> Result<(), Failure> {
     if results.strategies.iter().all(|outcome| outcome.late_runs.is_none()) {
         return Ok(());
@@ -162,7 +162,7 @@ fn late_runs(out: &mut impl Write, results: &Results, width: usize) -> Result<()
     Ok(())
 }
 
-/// What the customers of each partner saw, if there are partners.
+/// Results for the customers of each partner, if there are partners.
 fn partners(out: &mut impl Write, results: &Results, width: usize) -> Result<(), Failure> {
     let names = results.strategies.iter().flat_map(|outcome| &outcome.partners);
     let Some(longest) = names.map(|partner| partner.name.chars().count()).max() else {

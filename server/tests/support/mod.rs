@@ -223,7 +223,7 @@ pub fn pool() -> &'static DescriptorPool {
     POOL.get_or_init(|| DescriptorPool::decode(offbeat::proto::FILE_DESCRIPTOR_SET).unwrap())
 }
 
-/// A method by its name, of whatever service.
+/// A method by its name, of any service.
 pub fn method_of(name: &str) -> MethodDescriptor {
     known_method(name).unwrap_or_else(|| panic!("there is no method {name}"))
 }

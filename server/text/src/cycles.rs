@@ -4,12 +4,12 @@ use offbeat_core::{CalendarSpec, CalendarUnit, CycleSpec, Span};
 
 use crate::parse_span;
 
-/// What a cycle is, before its time zone is known.
+/// A cycle, before its time zone is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CycleText {
-    /// Of one length.
+    /// A cycle of fixed length.
     Period(Span),
-    /// By the calendar.
+    /// A day, week or month of a calendar.
     Unit(CalendarUnit),
 }
 

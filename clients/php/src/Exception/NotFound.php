@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Exception;
 
-/** What was asked for is not there. */
+/** The requested object does not exist. */
 final class NotFound extends OffbeatException
 {
 }

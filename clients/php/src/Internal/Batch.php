@@ -75,7 +75,7 @@ final class Batch
     {
         $place = self::place('\w+', $refused->field);
         $zone = self::place('ids\.time_zones', $refused->field);
-        if ($zone !== null) { // one of the dictionary, of which the caller knows nothing
+        if ($zone !== null) { // an index into the dictionary, which callers do not see
             $name = IdEncoder::zoneNames($this->timeZones)[$zone] ?? '';
             $field = 'time_zones[' . $this->first + (int) array_search($name, $this->timeZones, true) . ']';
         } elseif ($place !== null && $this->first > 0) {

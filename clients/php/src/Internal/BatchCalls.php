@@ -61,7 +61,7 @@ trait BatchCalls
     ): SlotAssignments {
         $batches = new Batches($ids, $idType, ['weights' => $weights], $timeZones);
         $parts = iterator_to_array($this->assigned($schedule, $batches, $fromTime, $kind, $columns, $timeout), false);
-        if ($parts === []) { // nothing was asked: let the schedule be checked all the same
+        if ($parts === []) { // no IDs: let the sidecar check the schedule anyway
             $description = $this->describeSchedule($schedule, timeout: $timeout);
 
             return SlotAssignments::none($description->fingerprint, $description->decidedBy);
@@ -115,7 +115,7 @@ trait BatchCalls
             throw InvalidArgument::refused('time_zone_indexes', $shown, 'must be 4 bytes for each ID', 'ERROR_REASON_CONTRADICTORY');
         }
         $zoneNames = Check::timeZones($timeZones);
-        if ($bytes === '') { // nothing is asked: let the schedule be checked all the same
+        if ($bytes === '') { // no IDs: let the sidecar check the schedule anyway
             $description = $this->describeSchedule($schedule, timeout: $timeout);
 
             return new PackedAssignments($description->fingerprint, '', '', '', '', '', '', [], 1_000_000_000, '', $description->decidedBy);
@@ -146,8 +146,8 @@ trait BatchCalls
     }
 
     /**
-     * IDs as they come: the answers batch by batch, of which it holds one at a time. Refused
-     * IDs stand in the errors of their batch.
+     * Answers for IDs as they come, batch by batch; it holds one batch at a time. Refused
+     * IDs are in the errors of their batch.
      *
      * @param iterable<int|float|string|\Stringable|\GMP> $ids
      * @param ?iterable<int> $weights as in assignSlots()

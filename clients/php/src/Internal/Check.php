@@ -8,7 +8,7 @@ use DateTimeZone;
 use Offbeat\Exception\InvalidArgument;
 
 /**
- * What a field cannot hold is refused here, since runtimes of protobuf differ in that:
+ * Refuses values that a field cannot hold, since runtimes of protobuf differ in that:
  * some would cut it to size.
  *
  * @internal

@@ -9,7 +9,7 @@ use Offbeat\Run;
 use Offbeat\Times;
 
 /**
- * What answers about batches of IDs have in common: they are read as rows, and cannot be written.
+ * Base of answers about batches of IDs: they are read as rows, and cannot be written.
  *
  * @internal
  */

@@ -146,7 +146,7 @@ final class Columns
     }
 
     /**
-     * @param string $bytes one page, or all pages end to end, which make one message: columns go on from page to
+     * @param string $bytes one page, or all pages end to end, which make one message: columns continue from page to
      *     page, and only the last one has a watermark and counts
      * @param list<int|float|string|\GMP> $ids
      *
@@ -192,7 +192,7 @@ final class Columns
     }
 
     /**
-     * What to ask for the next page with; empty in the last one.
+     * Token of the next page; empty in the last one.
      *
      * @throws \Exception if the bytes are no message
      */

@@ -40,7 +40,7 @@ trait DueRunCalls
      * @param ?DateTimeInterface $nowTime until when runs are due. Default: now, taken once
      * @param ?CatchUpPolicy $catchUpPolicy what becomes of missed runs. Default: the latest of each ID runs
      * @param DateInterval|int|float|null $lookAhead how far ahead of now runs are listed, to be enqueued with their
-     *     start times; whether a run is late is judged by now all the same. Default: 0
+     *     start times; whether a run is late is still judged by now. Default: 0
      * @param DateInterval|int|float|null $maxClockSkew how far a watermark may lie ahead of now and lookAhead;
      *     nothing is due then. Default: 60 s
      * @param ?string $kind as in assignSlot()

@@ -66,7 +66,7 @@ trait LaneCalls
     }
 
     /**
-     * Dispatches waiting jobs to free workers. The other jobs go on waiting.
+     * Dispatches waiting jobs to free workers. The other jobs continue to wait.
      *
      * @param array<int|string, int> $freeWorkers how many workers of a lane are free, by its name; a lane that is
      *     not named has none

@@ -16,7 +16,7 @@ use Offbeat\Schedule;
 use Offbeat\ScheduleReference;
 
 /**
- * What the client knows without a sidecar, in any mode.
+ * Calls that the client answers without a sidecar, in any mode.
  *
  * @internal
  */

@@ -8,7 +8,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Mode;
 
 /**
- * What a client is made with: arguments, and variables of the environment in their place.
+ * Settings of a client: arguments, or variables of the environment in their place.
  *
  * @internal
  */

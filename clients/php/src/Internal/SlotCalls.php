@@ -157,7 +157,7 @@ trait SlotCalls
      * @param ?IdType $idType what a string stands for. Default: a hyphenated UUID, else text
      * @param ?int $weight how large it is, in the unit of the schedule's weight quantum: an ID that is
      *     larger than that has further pieces. Default: one piece
-     * @param ?NewId $newId that it is new, to be told its first run
+     * @param ?NewId $newId set for a new ID, to get its first run
      * @param DateTimeZone|string|null $timeZone where it lives, with a calendar: its cycles are then those of
      *     the wall clock there. Default: the zone of the schedule
      *

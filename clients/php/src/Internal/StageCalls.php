@@ -21,7 +21,7 @@ use Offbeat\V1;
 trait StageCalls
 {
     /**
-     * Shares all workers out between the stages of a pipeline, and says who has to move. Null
+     * Allocates all workers to the stages of a pipeline, and lists the moves. Null
      * when every stage is done.
      *
      * @param array<Stage> $stages in the order of the pipeline

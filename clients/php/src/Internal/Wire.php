@@ -67,7 +67,7 @@ final class Wire
         return self::head($number, strlen($bytes)) . $bytes;
     }
 
-    /** What begins a field of so many bytes. */
+    /** The header of a field of so many bytes. */
     public static function head(int $number, int $length): string
     {
         $head = chr($number << 3 | 2); // numbers of up to 15

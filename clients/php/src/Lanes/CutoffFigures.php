@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1beta1;
 
-/** What a cutoff between two lanes does: figures of four streams of jobs. */
+/** Figures of a cutoff between two lanes of four streams of jobs. */
 final class CutoffFigures implements \JsonSerializable
 {
     use JsonAnswer;

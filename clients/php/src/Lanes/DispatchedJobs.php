@@ -6,7 +6,7 @@ namespace Offbeat\Lanes;
 
 use Offbeat\V1;
 
-/** Who runs what. */
+/** The dispatched jobs, and the failures. */
 final class DispatchedJobs
 {
     /**

@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1beta1;
 
-/** What a span of nine of ten streams of jobs lies within. */
+/** The range of a span in nine of ten streams of jobs. */
 final class DurationRange implements \JsonSerializable
 {
     use JsonAnswer;

@@ -6,7 +6,7 @@ namespace Offbeat\Lanes;
 
 use Offbeat\V1beta1;
 
-/** What a figure of nine of ten streams of jobs lies within. */
+/** The range of a figure in nine of ten streams of jobs. */
 final class FigureRange
 {
     public function __construct(

@@ -9,7 +9,7 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * What is known of a job before it runs: LanePrediction::slowProbability(0.9), or
+ * Knowledge about a job before it runs: LanePrediction::slowProbability(0.9), or
  * LanePrediction::runTime(120).
  */
 final class LanePrediction

@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1;
 
-/** Where a job runs, for how long, and what follows a timeout. */
+/** The lane of a job, its timeout, and the lane after the timeout. */
 final class LaneRoute implements \JsonSerializable
 {
     use JsonAnswer;
@@ -19,7 +19,7 @@ final class LaneRoute implements \JsonSerializable
      * @param ?DateInterval $attemptTimeout how long the attempt may run; null if as long as it likes
      * @param ?string $nextLaneName the lane that follows the timeout; null if the job has then
      *     failed for good
-     * @param bool $resumes whether the job goes on where it was suspended
+     * @param bool $resumes whether the job continues where it was suspended
      */
     public function __construct(
         public readonly string $laneName,

@@ -6,7 +6,7 @@ namespace Offbeat\Lanes;
 
 use Offbeat\V1;
 
-/** Why a job gets its lane. */
+/** The reason for the lane of a job. */
 enum RouteReason: string
 {
     /** Nothing is known about it yet. */

@@ -6,7 +6,7 @@ namespace Offbeat\Lanes;
 
 use Offbeat\V1;
 
-/** What happens to a job that reaches its timeout before the last lane. */
+/** Whether a job is aborted or suspended at a timeout before the last lane. */
 enum TimeoutAction: string
 {
     /** It is aborted, and starts again in the next lane: the default. */

@@ -6,7 +6,7 @@ namespace Offbeat\NamedSpread;
 
 use Offbeat\V1;
 
-/** Why a job became a dead letter. */
+/** The reason that a job is a dead letter. */
 enum DeadLetterCause: string
 {
     /** Its last attempt failed, or the lease of its last attempt ended. */

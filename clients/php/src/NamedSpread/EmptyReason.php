@@ -6,7 +6,7 @@ namespace Offbeat\NamedSpread;
 
 use Offbeat\V1;
 
-/** Why a pull leased no job. */
+/** The reason that a pull leased no job. */
 enum EmptyReason: string
 {
     /** No job is ready: there is none, or all are leased, or wait. */

@@ -41,7 +41,7 @@ final class NamedSpread
     }
 
     /**
-     * What it is and holds.
+     * Describes the spread and its contents.
      *
      * @throws OffbeatException
      */

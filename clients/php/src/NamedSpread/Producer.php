@@ -64,7 +64,7 @@ final class Producer
         try {
             $status = $this->send($group);
         } catch (OffbeatException $refused) {
-            // What did not fit goes on being this producer's, as what may have been received does.
+            // Groups that did not fit stay with this producer, like those that may have been received.
             $isKept = $group->isUncertain || $refused instanceof ResourceExhausted;
             if ($known === null && !$isKept) {
                 unset($this->groups[$groupId]);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\NamedSpread;
 
-/** What a pull leased. */
+/** The jobs that a pull leased. */
 final class PulledJobs
 {
     /**

@@ -6,7 +6,7 @@ namespace Offbeat\NamedSpread;
 
 use Offbeat\V1;
 
-/** What to do with a leased job. */
+/** A verdict on a leased job. */
 enum SettleAction: string
 {
     /** The job is done. */

@@ -6,7 +6,7 @@ namespace Offbeat\NamedSpread;
 
 use Offbeat\V1;
 
-/** What became of a settlement. */
+/** The result of a settlement. */
 enum SettleOutcome: string
 {
     /** The job is done, or was acknowledged by the same lease before. */

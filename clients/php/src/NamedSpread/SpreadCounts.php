@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\NamedSpread;
 
-/** What a named spread holds. */
+/** Contents of a named spread, in numbers. */
 final class SpreadCounts
 {
     /**

@@ -53,7 +53,7 @@ final class Spread implements \IteratorAggregate
         return $token->bytes();
     }
 
-    /** What was reached; known when all turns have been taken. */
+    /** The certificate; known when all turns have been taken. */
     public function certificate(): SpreadCertificate
     {
         return $this->certificate ?? throw new \LogicException('the spread has not ended');

@@ -6,7 +6,7 @@ namespace Offbeat\Spread;
 
 use Offbeat\V1;
 
-/** What a spread has reached. Distances and spans are in turns; null where no group had two jobs. */
+/** The certificate of a spread. Distances and spans are in turns; null where no group had two jobs. */
 final class SpreadCertificate
 {
     /**

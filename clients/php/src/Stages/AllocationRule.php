@@ -7,7 +7,7 @@ namespace Offbeat\Stages;
 use Offbeat\V1;
 
 /**
- * By which rule workers are shared out. v is the workload of a stage, w its workers. Each
+ * The rule by which workers are allocated. v is the workload of a stage, w its workers. Each
  * further worker goes where it is worth most; of equal stages, to the first.
  */
 enum AllocationRule: string

@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1;
 
-/** What a stage gets, and why. */
+/** The allocation of a stage, and its reasons. */
 final class StageAllocation implements \JsonSerializable
 {
     use JsonAnswer;
@@ -18,7 +18,7 @@ final class StageAllocation implements \JsonSerializable
      * @param int $workloadMicros its backlog times its mean run time, in microseconds
      * @param int $weight how many times the workload counts
      * @param DateInterval $meanRunTime what was counted with
-     * @param bool $runTimeEstimated whether that is the mean of the other stages, for want of its own
+     * @param bool $runTimeEstimated whether that is the mean of the other stages, because its own was not measured
      * @param float $score weight · workload / (workers + 1), in microseconds. To be read: nothing
      *     is decided by it
      * @param float $nextQuotient what one worker more would be worth, in microseconds. To be read, too

@@ -6,7 +6,7 @@ namespace Offbeat\Stages;
 
 use Offbeat\V1;
 
-/** Where a worker goes, and why. */
+/** The next stage of a worker, and the reason. */
 final class StageChoice
 {
     /**

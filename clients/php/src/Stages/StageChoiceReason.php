@@ -6,7 +6,7 @@ namespace Offbeat\Stages;
 
 use Offbeat\V1;
 
-/** Why a worker goes where it goes. */
+/** The reason for the next stage of a worker. */
 enum StageChoiceReason: string
 {
     /** It is worth most there. */

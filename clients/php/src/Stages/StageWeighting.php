@@ -6,7 +6,7 @@ namespace Offbeat\Stages;
 
 use Offbeat\V1;
 
-/** What a stage's place in the pipeline is worth. */
+/** How the place of a stage in the pipeline is weighted. */
 enum StageWeighting: string
 {
     /** Nothing: the default. */

@@ -6,7 +6,7 @@ namespace Offbeat\Stages;
 
 use Offbeat\V1;
 
-/** Who gets how many workers, and who has to move. */
+/** Allocations of workers, and the moves. */
 final class WorkerAllocation
 {
     /**
@@ -18,7 +18,7 @@ final class WorkerAllocation
      * @param float $currentScore the score if only those workers moved that are forced to
      * @param bool $improvementTooSmall whether a better allocation was turned down for the minimum
      *     improvement
-     * @param list<StarvedStage> $starvedStages stages with waiting jobs that nobody does
+     * @param list<StarvedStage> $starvedStages stages with waiting jobs and no worker
      * @param float $starvationPreventionCost by how many microseconds the score would rise with
      *     preventStarvation; 0 if that was asked for, or if no stage is starved
      * @param int $minStableWorkerCount the workers that all arrivals need; with fewer, some backlog grows

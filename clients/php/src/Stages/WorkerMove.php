@@ -11,7 +11,7 @@ final class WorkerMove
 {
     /**
      * @param ?string $fromStageName null for new workers
-     * @param ?string $toStageName null for those who are not needed any more
+     * @param ?string $toStageName null for workers that are no longer needed
      */
     public function __construct(
         public readonly ?string $fromStageName,

@@ -13,7 +13,7 @@ use Offbeat\Mode;
 use Offbeat\Times;
 
 /**
- * A clock that stands still until a test sets it.
+ * A clock that stops until a test sets it.
  *
  *     $clock = new Offbeat\Testing\FakeClock('2026-01-01T00:00:00Z');
  *     $offbeat = $clock->client();

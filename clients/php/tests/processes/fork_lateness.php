@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// Records a run, forks, and records another on each side: each is told by who recorded it.
+// Records a run, forks, and records another on each side: the process that recorded a run reports it.
 
 use Offbeat\Client;
 use Offbeat\LatenessRecorder;

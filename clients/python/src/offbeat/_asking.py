@@ -54,7 +54,7 @@ class _Attempts:
 
 
 class Deciding:
-    """What both clients know of schedules without asking."""
+    """Calls about schedules that need no sidecar, of both clients."""
 
     _decisions: Decisions
 

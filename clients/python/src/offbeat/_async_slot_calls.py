@@ -1,4 +1,4 @@
-"""What clients ask about slots, from asyncio."""
+"""Calls about slots, from asyncio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients ask about duties: runs that are due, migrations, audits; and what they report."""
+"""Calls about duties: due runs, migrations, audits, and reports of lateness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a sidecar listens, and how to get there."""
+"""The address of a sidecar, and connections to it."""
 
 from __future__ import annotations
 

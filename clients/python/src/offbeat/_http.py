@@ -28,7 +28,7 @@ _PIECE = 1 << 20
 #: What a connection raises that is lost, or that speaks something else.
 BROKEN = (OSError, HTTPException)
 
-#: What connections are made of.
+#: The types of connections.
 Stream = Union[Socket, TlsSocket]
 
 
@@ -55,7 +55,7 @@ class Connection:
         self._reader = _Reader(self._incoming)
         #: Whether another request may follow.
         self.is_reusable = True
-        #: Since when nobody uses it, by the monotonic clock.
+        #: Since when it is unused, by the monotonic clock.
         self.idle_since = time.monotonic()
 
     def exchange(self, head: bytes, body: bytes, deadline: Deadline) -> Answer:
@@ -121,7 +121,7 @@ def _whole_body(response: HTTPResponse) -> bytes:
 
 
 class _Incoming(io.RawIOBase):
-    """What comes over a socket."""
+    """Reads from a socket."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream

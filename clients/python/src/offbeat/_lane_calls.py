@@ -1,4 +1,4 @@
-"""What clients ask about lanes."""
+"""Calls about lanes."""
 
 from __future__ import annotations
 

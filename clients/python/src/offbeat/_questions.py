@@ -162,7 +162,7 @@ def assign_slots(
         answer.fingerprint = response.identity.fingerprint
         answer.time_zone_database = response.identity.time_zone_database
         answer._add(batch.ids, response.assignments, first)
-    if not answer.ids:  # nothing was asked: let the schedule be checked all the same
+    if not answer.ids:  # no IDs: let the sidecar check the schedule anyway
         description = yield from describe_schedule(schedule, None, None)
         answer.fingerprint = description.fingerprint
     if answer.errors and not return_errors:

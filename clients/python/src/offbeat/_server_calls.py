@@ -1,4 +1,4 @@
-"""What clients ask about the server itself."""
+"""Calls about the server itself."""
 
 from __future__ import annotations
 

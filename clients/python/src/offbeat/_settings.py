@@ -1,4 +1,4 @@
-"""Whom to ask, and how long to wait."""
+"""Addresses and timeouts of clients."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Literal, Union
 
 from .errors import refused
 
-#: Where a sidecar listens.
+#: The default address of a sidecar.
 DEFAULT_ADDRESS = "127.0.0.1:2328"
 
-#: As good as for ever, in seconds.
+#: As good as forever, in seconds.
 _LONGEST = 1e8
 
 #: Timeouts by a word, in seconds: a web process cannot wait, a worker can.

@@ -1,4 +1,4 @@
-"""What clients ask about slots."""
+"""Calls about slots."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ _open: weakref.WeakSet[Socket] = weakref.WeakSet()
 def _close_inherited() -> None:
     """Close, in a forked child, its copies of the parent's sockets.
 
-    That sends nothing, and so the parent's connections go on. Without it, none of them would end
+    That sends nothing, and so the parent's connections continue. Without it, none of them would end
     before the child does; and of greenlets, a child has copies that would read there.
     """
     for inherited in list(_open):

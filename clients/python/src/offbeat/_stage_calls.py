@@ -1,4 +1,4 @@
-"""What clients ask about stages."""
+"""Calls about stages."""
 
 from __future__ import annotations
 

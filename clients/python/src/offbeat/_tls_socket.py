@@ -14,7 +14,7 @@ from ._sockets import Socket
 #: So much is received, or turned into records, at once.
 _PIECE = 64 << 10
 
-#: OpenSSL 3 has locks of its own, which a child would find held for ever if another thread was
+#: OpenSSL 3 has locks of its own, which a child would find held forever if another thread was
 #: inside OpenSSL at the fork: so a fork waits for it. No step waits for a peer.
 inside_openssl = threading.RLock()
 

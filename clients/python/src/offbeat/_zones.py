@@ -11,7 +11,7 @@ from .errors import refused
 from .ids import IdT, IdValue, checked_text
 from .v1 import id_pb2 as pb
 
-#: A time zone: its IANA name, or a ``ZoneInfo``, of which the name is kept.
+#: A time zone: its IANA name, or a ``ZoneInfo``, whose name is kept.
 TimeZone = Union[str, ZoneInfo]
 
 #: One zone for each ID, in the order of the IDs, ``None`` for that of the schedule; or the zones

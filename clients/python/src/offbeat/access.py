@@ -1,4 +1,4 @@
-"""Who may ask whom: TLS and tokens. What is secret is in no error, and shown by nothing."""
+"""TLS and tokens. Errors and representations contain no secrets."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Access:
-    """Where a sidecar is, and how it is spoken to."""
+    """The address of a sidecar, with TLS and tokens."""
 
     address: str
     tls: Tls | None = None

@@ -57,7 +57,7 @@ class Piece(Generic[IdT_co]):
 
 @dataclass(frozen=True)
 class PlacementExplanation:
-    """What decided the place of an ID: one of ``hash``, ``bucket`` and ``fraction``."""
+    """The value that decided the place of an ID: one of ``hash``, ``bucket`` and ``fraction``."""
 
     #: The ID as it was understood: what is hashed, and what ends the run keys.
     canonical_id: str
@@ -78,15 +78,15 @@ class PlacementExplanation:
 
 @dataclass(frozen=True)
 class Assignment(Generic[IdT_co]):
-    """Where an ID stands, and when it runs. Slot, offsets and runs are those of its first piece."""
+    """The place of an ID, and its runs. Slot, offsets and runs are those of its first piece."""
 
     #: The ID, as it was given.
     id: IdT_co
     #: All pieces of the ID, in order: one without a weight. Enqueue the runs of each.
     pieces: tuple[Piece[IdT_co], ...]
-    #: What decided the place.
+    #: The explanation of the place.
     explanation: PlacementExplanation
-    #: What tells the schedule from others.
+    #: Fingerprint of the schedule.
     fingerprint: str
     #: The release of the time-zone database that decided, such as ``"2026b"``; of calendars and
     #: recurring exclusions only. With another, times may differ; run keys do not.
@@ -154,7 +154,7 @@ class Slot:
     cycle_index: int
     start_time: datetime
     end_time: datetime
-    #: What selects its rows, if a column was named.
+    #: Predicate of its rows, if a column was named.
     predicate: SqlPredicate | None = None
 
     @classmethod
@@ -224,7 +224,7 @@ class ListedSchedule:
 
 @dataclass(frozen=True)
 class Description:
-    """What a schedule is."""
+    """Description of a schedule."""
 
     #: The schedule with every default filled in.
     schedule: Schedule
@@ -245,11 +245,11 @@ class Description:
     cycle_end_time: datetime
     #: What the active windows leave of the cycle, before exclusions.
     active_duration: timedelta
-    #: Which share of the cycle's runs exclusions skip: 0 to 1.
+    #: Share of the cycle's runs that exclusions skip: 0 to 1.
     skipped_ratio: float
-    #: Which share of them they defer: 0 to 1.
+    #: Share of them that exclusions defer: 0 to 1.
     deferred_ratio: float
-    #: What stands for the schedule at the head of its run keys.
+    #: Root of the run keys of the schedule.
     run_key_root: str
     #: The kinds that the schedule declares, in order.
     kinds: tuple[DescribedKind, ...]

@@ -26,7 +26,7 @@ class Row(Generic[IdT_co]):
     slot_offset: timedelta
     cycle_offset: timedelta
     next_run: Run[IdT_co]
-    #: Which piece of its ID; 0 without weights.
+    #: Index of the piece of its ID; 0 without weights.
     piece_index: int = 0
     #: When its last run started. ``None`` unless the column ``last_run_unix_millis`` was asked
     #: for, and where exclusions skip the 1,000 cycles before.
@@ -72,11 +72,11 @@ class SlotAssignments(Rows[Row[IdT_co]], Generic[IdT_co]):
     errors: tuple[IdError, ...] = ()
     #: Length of a tick.
     resolution: timedelta = timedelta(seconds=1)
-    #: What tells the schedule from others.
+    #: Fingerprint of the schedule.
     fingerprint: str = ""
-    #: What run keys begin with.
+    #: Prefix of run keys.
     run_key_prefix: str = ""
-    #: What strings among the IDs stand for.
+    #: The type of IDs that strings stand for.
     id_type: IdType | None = None
     #: Index of the first ID of ``ids``, counted from that of the call; 0 outside of streams.
     first_id_index: int = 0

@@ -18,7 +18,7 @@ from .v1 import audit_pb2 as pb
 
 
 class AuditFinding(enum.IntEnum):
-    """What can be wrong with a sample of IDs."""
+    """Problems of a sample of IDs."""
 
     #: UUIDs of version 1 or 6 under ``Placement.TWISTER``: nearly all fall into a few slots.
     TIME_BASED_UUIDS = 1
@@ -47,11 +47,11 @@ class AuditWarning:
 class Audit:
     """How evenly a sample of IDs fills the slots."""
 
-    #: What tells the schedule from others.
+    #: Fingerprint of the schedule.
     fingerprint: str
     #: IDs that have a place.
     id_count: int
-    #: What each slot holds: IDs, or with weights the weight of their pieces.
+    #: Load of each slot: IDs, or with weights the weight of their pieces.
     slot_loads: tuple[float, ...] = field(repr=False)
     #: The fullest slot; the first of several.
     fullest_slot_index: int

@@ -42,7 +42,7 @@ class CalendarCycle:
     skips is later by what it skips, one that comes twice means the first.
 
     unit: day, week or month.
-    time_zone: its IANA name, or a ``ZoneInfo``, of which the name is kept. The rules are
+    time_zone: its IANA name, or a ``ZoneInfo``, whose name is kept. The rules are
         those that the sidecar has built in.
 
     >>> CalendarCycle(CalendarUnit.DAY, ZoneInfo("UTC")).time_zone

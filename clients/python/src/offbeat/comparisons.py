@@ -18,7 +18,7 @@ from .v1 import reciprocal_pb2 as pb
 class Separation(enum.IntEnum):
     """Whether jobs are kept apart on each ID."""
 
-    #: Whatever the ID, a run of one has ended before the next of the other starts, if each starts
+    #: For every ID, a run of one has ended before the next of the other starts, if each starts
     #: on time and takes no longer than its run time.
     APART = 1
     #: There are IDs on which they meet.

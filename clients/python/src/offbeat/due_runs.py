@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class MissedRunPolicy(enum.IntEnum):
-    """What becomes of runs that were missed."""
+    """Policy for missed runs."""
 
     #: None of them runs: all are dropped.
     DROP = 1
@@ -77,13 +77,13 @@ class DueRuns(Rows[Run[IdT_co]], Generic[IdT_co]):
     #: When the first run of these IDs is due that is not listed: until then there is nothing to
     #: ask. ``None`` if exclusions skip all of the next 64 cycles.
     next_due_time: datetime | None
-    #: What tells the schedule from others.
+    #: Fingerprint of the schedule.
     fingerprint: str
-    #: What run keys begin with.
+    #: Prefix of run keys.
     run_key_prefix: str
     #: The refused IDs.
     errors: tuple[IdError, ...] = ()
-    #: What strings among the IDs stand for.
+    #: The type of IDs that strings stand for.
     id_type: IdType | None = None
     #: The kind of job; ``"default"`` if none was named.
     kind: str = DEFAULT_KIND
@@ -114,7 +114,7 @@ class DueRuns(Rows[Run[IdT_co]], Generic[IdT_co]):
 @positional(1)
 @dataclass(frozen=True)
 class CatchUpPolicy:
-    """What becomes of runs that were missed.
+    """Policy for missed runs.
 
     missed_run_policy: which of them run. Default: ``MissedRunPolicy.RUN_ONCE``.
     on_time_tolerance: runs that are late by this or less are on time; others were missed. 0 to the
@@ -202,7 +202,7 @@ def list_due_runs(
         millis = [ceil_unix_millis(at, mark) for at, mark in marks.take(len(batch.ids))]
         yield from _ask(request, batch, millis, gathered)
     marks.end()
-    if not gathered.ids:  # nothing was asked: let the schedule be checked all the same
+    if not gathered.ids:  # no IDs: let the sidecar check the schedule anyway
         description = yield from describe_schedule(schedule, None, None)
         watermark = yield from poll.next_watermark_time()
         return gathered.answer(watermark, description.fingerprint)

@@ -33,9 +33,9 @@ class OffbeatError(Exception):
         self.reason = reason
         #: The path of the field that was refused, such as ``schedule.spec.slot_count``.
         self.field = field
-        #: What the field held, shortened.
+        #: The value of the field, shortened.
         self.value = value
-        #: What is allowed, with range and unit.
+        #: The allowed values, with range and unit.
         self.allowed = allowed
         #: When to try again, if the sidecar said so.
         self.retry_delay = retry_delay
@@ -82,7 +82,7 @@ class PermissionDenied(OffbeatError):
 
 
 class NotFound(OffbeatError):
-    """What was asked for is not there."""
+    """The requested object does not exist."""
 
 
 class FailedPrecondition(OffbeatError):

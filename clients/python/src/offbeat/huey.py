@@ -21,7 +21,7 @@ class OffbeatHuey:
     """Plans runs by a periodic task, and hands them to an instance of Huey.
 
     ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a function that makes one in
-    each process. Huey looks for periodic tasks once a minute, and for delayed ones once a second::
+    each process. Huey polls for periodic tasks once a minute, and for delayed ones once a second::
 
         offbeat = OffbeatHuey(huey, store)
 

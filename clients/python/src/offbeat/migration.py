@@ -22,7 +22,7 @@ from .v1 import migration_pb2 as pb
 
 
 class MigrationPath(enum.IntEnum):
-    """What a change of schedule moves."""
+    """The moves of a change of schedule."""
 
     #: The schedules mean the same: no ID moves.
     UNCHANGED = 1
@@ -89,7 +89,7 @@ class MigratedIds(Rows[MigratedId[IdT_co]], Generic[IdT_co]):
     new_run_key_prefix: str
     #: The refused IDs.
     errors: tuple[IdError, ...] = ()
-    #: What strings among the IDs stand for.
+    #: The type of IDs that strings stand for.
     id_type: IdType | None = None
     #: The kind of job; ``"default"`` if none was named.
     kind: str = DEFAULT_KIND
@@ -164,7 +164,7 @@ class MigrationPlan(Generic[IdT_co]):
     path: MigrationPath
     #: A cheaper way to the same end, in a sentence; empty if there is none.
     advice: str
-    #: No ID whatever waits longer than this from its last old to its first new run; ``None``
+    #: No ID waits longer than this from its last old to its first new run; ``None``
     #: with exclusions, which may skip any run.
     max_gap_bound: timedelta | None
     #: The IDs of the question; ``None`` if it had none.

@@ -51,7 +51,7 @@ class PackedAssignments:
     errors: tuple[IdError, ...] = ()
     #: Length of a tick.
     resolution: timedelta = timedelta(seconds=1)
-    #: What tells the schedule from others.
+    #: Fingerprint of the schedule.
     fingerprint: str = ""
     #: What run keys begin with: the key of a row's next run is
     #: ``run_key_prefix/cycle_index/0/ID``, with the canonical text of the ID.
@@ -108,7 +108,7 @@ def assign_packed(
         message = b"".join((opening, ids_head, head, ids, zones_of_batch))
         answer.add((yield "AssignPacked", message))
     zones.end()
-    if not answer.fingerprint:  # nothing was asked: let the schedule be checked all the same
+    if not answer.fingerprint:  # no IDs: let the sidecar check the schedule anyway
         answer.fingerprint = (yield from describe_schedule(schedule, None, None)).fingerprint
     if answer.errors and not return_errors:
         raise BadIds(answer, answer.errors)

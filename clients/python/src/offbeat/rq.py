@@ -21,7 +21,7 @@ class OffbeatQueue:
     """Plans runs, and hands them to a queue of RQ; :meth:`run` ticks, in any number of processes.
 
     ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a function that makes one in
-    each process. Workers need ``--with-scheduler``, which looks for delayed jobs once a second::
+    each process. Workers need ``--with-scheduler``, which polls for delayed jobs once a second::
 
         offbeat = OffbeatQueue(Queue(connection=redis), store)
 

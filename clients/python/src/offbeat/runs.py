@@ -11,7 +11,7 @@ from .ids import IdT_co
 from .times import from_optional_timestamp, from_timestamp
 from .v1 import slots_pb2 as pb
 
-#: What stands for no kind in run keys.
+#: The text for "no kind" in run keys.
 DEFAULT_KIND = "default"
 
 
@@ -23,7 +23,7 @@ class Run(Generic[IdT_co]):
     id: IdT_co
     #: The kind of job; ``"default"`` if none was named.
     kind: str
-    #: Which piece of its ID; 0 without weights.
+    #: Index of the piece of its ID; 0 without weights.
     piece_index: int
     #: Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's unit that
     #: holds 1 January 1970. A deferred run keeps the cycle that it belongs to.

@@ -43,7 +43,7 @@ class Placement(enum.IntEnum):
 
 
 class TwisterProfile(enum.IntEnum):
-    """Whose Mersenne twister."""
+    """The language whose Mersenne twister decides."""
 
     #: Ruby 3.2 and later, and 2.7 and earlier.
     RUBY = 1

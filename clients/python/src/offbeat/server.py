@@ -1,4 +1,4 @@
-"""What the server is that answers."""
+"""Description of the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ServerLimit:
 
     #: Identifies the limit, such as ``"named_spreads"``; it never changes.
     id: str
-    #: What is limited. Words for people: they may change, as may ``note``.
+    #: The limited quantity, for people: the text may change, like ``note``.
     name: str
     #: The smallest allowed value.
     min_value: int
@@ -22,7 +22,7 @@ class ServerLimit:
     max_value: int
     #: The unit of both; empty for plain numbers.
     unit: str
-    #: What else to know.
+    #: A further note, for people.
     note: str
 
     @classmethod
@@ -33,7 +33,7 @@ class ServerLimit:
 
 @dataclass(frozen=True)
 class ServerInfo:
-    """What the server is."""
+    """Description of the server."""
 
     #: Version of the server, such as ``"0.1.0"``.
     version: str

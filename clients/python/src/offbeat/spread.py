@@ -28,7 +28,7 @@ class SpreadPolicy(enum.IntEnum):
 
 
 class ShortagePolicy(enum.IntEnum):
-    """What ``COOLDOWN`` does when every open group must still rest."""
+    """Behaviour of ``COOLDOWN`` when every open group must still rest."""
 
     #: The group that has rested longest takes the turn.
     EMIT = 1
@@ -67,7 +67,7 @@ class SpreadTurn(Generic[J]):
 
 @dataclass(frozen=True)
 class SpreadCertificate:
-    """What a spread has reached. Distances and spans are in turns."""
+    """The certificate of a spread. Distances and spans are in turns."""
 
     job_count: int
     #: Groups that had a job.
@@ -108,12 +108,12 @@ class _Progress:
 
     @property
     def resume_token(self) -> bytes:
-        """Where the spread continues after the turns that were taken, for ``resume_spread``."""
+        """The place after the turns that were taken, for ``resume_spread``."""
         return self._dispatcher.place().to_token()
 
     @property
     def certificate(self) -> SpreadCertificate:
-        """What was reached; known when all turns have been taken."""
+        """The certificate; known when all turns have been taken."""
         if self._certificate is None:
             raise LookupError("the spread has not ended")
         return self._certificate
@@ -165,7 +165,7 @@ _HEAD, _FORM = struct.Struct(">BBQ"), 1
 
 @dataclass(frozen=True)
 class SpreadPlace:
-    """Where a spread begins or continues."""
+    """The place where a spread begins or continues."""
 
     #: The first request of the stream.
     request: pb.SpreadRequest

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dataclasses import KW_ONLY
 
 
-#: What a predicate has to be bound to.
+#: Types of values that a predicate binds.
 SqlValue = Union[int, str, float]
 
 _FIELD = "sql_target"
@@ -36,7 +36,7 @@ class SqlDialect(enum.IntEnum):
 
 
 class SqlColumnType(enum.IntEnum):
-    """What a column holds, and so which ID a row is."""
+    """The type of a column, by which rows become IDs."""
 
     #: The type uuid of PostgreSQL and of MariaDB.
     UUID = 1
@@ -141,9 +141,9 @@ class SqlPredicate:
 
     #: The condition, in parentheses.
     sql: str
-    #: What to bind: in the order of the placeholders, or by name with ``NAMED``.
+    #: Values to bind: in the order of the placeholders, or by name with ``NAMED``.
     parameters: tuple[SqlValue, ...] | Mapping[str, SqlValue] = field(hash=False)
-    #: What serves it.
+    #: The index that serves it.
     index: SqlIndex
     #: Who decided, as in :class:`~offbeat.Assignment`.
     decided_by: str = field(default="sidecar", compare=False)

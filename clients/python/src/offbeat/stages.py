@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class AllocationRule(enum.IntEnum):
-    """By which rule workers are shared out."""
+    """The rule by which workers are allocated."""
 
     #: The sum of workload / (workers + 1) over the stages is the smallest there is.
     MINIMUM_SCORE = 1
@@ -28,7 +28,7 @@ class AllocationRule(enum.IntEnum):
 
 
 class StageWeighting(enum.IntEnum):
-    """What a stage's place in the pipeline is worth."""
+    """How the place of a stage in the pipeline is weighted."""
 
     #: Nothing.
     EVEN = 1
@@ -37,7 +37,7 @@ class StageWeighting(enum.IntEnum):
 
 
 class StageChoiceReason(enum.IntEnum):
-    """Why a worker goes where it goes."""
+    """The reason for the next stage of a worker."""
 
     #: It is worth most there.
     WORTH_MOST = 1
@@ -115,7 +115,7 @@ _COUNTS = (
 
 @dataclass(frozen=True)
 class StageAllocation:
-    """What a stage gets, and why."""
+    """The allocation of a stage, and its reasons."""
 
     stage_name: str
     worker_count: int
@@ -125,11 +125,11 @@ class StageAllocation:
     weight: int
     #: The mean run time that the workload was computed with.
     mean_run_time: timedelta
-    #: Whether that is the mean of the other stages, for want of its own.
+    #: Whether that is the mean of the other stages, because its own was not measured.
     run_time_estimated: bool
     #: weight · workload / (worker_count + 1), in microseconds; to be read.
     score: float
-    #: What one worker more would be worth by the rule, in microseconds; to be read.
+    #: The quotient of one more worker, in microseconds, for display.
     next_quotient: float
     #: When its workers have done what waits and what arrives meanwhile; ``None``: never.
     drain_time: timedelta | None
@@ -168,7 +168,7 @@ class WorkerMove:
 
     #: The stage that they leave; ``None`` for new ones.
     from_stage_name: str | None
-    #: The stage that they go to; ``None`` for those who are not needed any more.
+    #: The stage that they go to; ``None`` for workers that are no longer needed.
     to_stage_name: str | None
     worker_count: int
 
@@ -198,7 +198,7 @@ class StarvedStage:
 
 @dataclass(frozen=True)
 class WorkerAllocation:
-    """Who gets how many workers."""
+    """Allocations of workers."""
 
     #: One for each stage, in the order of the question.
     stages: tuple[StageAllocation, ...]
@@ -208,11 +208,11 @@ class WorkerAllocation:
     unassigned_worker_count: int
     #: The sum of the scores of all stages.
     score: float
-    #: What the score would be with forced moves alone.
+    #: The score with forced moves only.
     current_score: float
     #: Whether a better allocation was turned down for ``min_improvement_percent``.
     improvement_too_small: bool
-    #: Stages with waiting jobs that nobody does.
+    #: Stages with waiting jobs and no worker.
     starved_stages: tuple[StarvedStage, ...]
     #: By how many microseconds the score would rise with ``prevent_starvation``; 0 if that was
     #: asked for, or if no stage is starved.
@@ -243,16 +243,16 @@ class WorkerAllocation:
 
 @dataclass(frozen=True)
 class StageChoice:
-    """Where a worker goes, and why."""
+    """The next stage of a worker, and the reason."""
 
     #: The stage; ``None`` if no stage may have it.
     stage_name: str | None
     #: Whether it is another than its current one.
     changes_stage: bool
     reason: StageChoiceReason
-    #: What the worker is worth in that stage by the rule, in microseconds; to be read.
+    #: The quotient of the worker in that stage, in microseconds, for display.
     quotient: float
-    #: What it is worth in its current stage; 0 for a new worker, and where it may not stay.
+    #: Its quotient in its current stage; 0 for a new worker, and where it may not stay.
     current_quotient: float
 
     @classmethod

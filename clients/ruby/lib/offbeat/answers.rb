@@ -74,7 +74,7 @@ module Offbeat
     end
   end
 
-  # Where an ID stands, and when it runs. `pieces` are all {Piece}s of the ID: one without a weight. Enqueue the runs
+  # The place of an ID, and its runs. `pieces` are all {Piece}s of the ID: one without a weight. Enqueue the runs
   # of each. The methods {#slot_index}, {#next_run} and so on are those of the first piece. `decided_by` is :local or
   # :sidecar; the answers are equal.
   Assignment = Value.define(:id, :pieces, :explanation, :fingerprint, :time_zone_database, :decided_by) do
@@ -170,7 +170,7 @@ module Offbeat
     end
   end
 
-  # What a schedule is, and its cycle at the time asked about. Spans are in seconds; `run_key_root` is
+  # Description of a schedule, and its cycle at the requested time. Spans are in seconds; `run_key_root` is
   # what run keys begin with; `slot` is nil outside of the active windows, `active_duration` what they leave
   # of the cycle; exclusions skip and defer so large a share of its runs (0 to 1). `kinds` are the
   # {DescribedKind}s that it declares, `max_cycle_duration` is the length of a cycle by the wall clock (of months
@@ -199,7 +199,7 @@ module Offbeat
     end
   end
 
-  # Where a kind of a schedule stands, and how long its jobs may take; spans in seconds. `offset` is from the
+  # The offset of a kind of a schedule, and its run budget; spans in seconds. `offset` is from the
   # run of kind 0 to that of this kind, in active time. `run_budget` is the shortest time to the next run of a
   # kind that it must not meet: what a job waits and runs must stay within it. Where a change of the clocks or
   # a month shortens that, `worst_cycle_start_time` says which; nil where none does. `run_time` is how long a
@@ -219,7 +219,7 @@ module Offbeat
   # divided by the mean: 1.02 is 2 % more.
   BucketShare = Struct.new(:min_bucket_count, :max_bucket_count, :fullest_to_mean_ratio, keyword_init: true)
 
-  # Where one kind of job stands, seen from a slot: `id_slot_index` is the slot in which it runs for IDs whose kind 0
+  # The offset of one kind of job from a slot: `id_slot_index` is the slot in which it runs for IDs whose kind 0
   # runs in that slot; while that slot runs, it handles the IDs whose kind 0 runs in `clock_slot_index`. `offset`
   # (seconds) is from the run of kind 0 to that of this kind, for the same ID.
   KindSlot = Struct.new(:kind_index, :offset_slot_count, :offset, :id_slot_index, :clock_slot_index,
@@ -232,7 +232,7 @@ module Offbeat
     end
   end
 
-  # Where kinds of job stand that must not meet on the same ID; spans in seconds.
+  # Offsets of kinds of job that must not meet on the same ID; spans in seconds.
   Reciprocals = Struct.new(:kinds, :gap_slot_count, :gap, :run_budget, :independent_run_budget, keyword_init: true) do
     def self.of(message)
       new(kinds: message.kinds.map { |kind| KindSlot.of(kind) }, gap_slot_count: message.gap_slot_count,

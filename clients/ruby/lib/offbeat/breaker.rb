@@ -26,7 +26,7 @@ module Offbeat
     end
   end
 
-  # What a {Breaker} knows about one sidecar. May be shared by threads; a forked child starts with a new one.
+  # State of a {Breaker} about one sidecar. May be shared by threads; a forked child starts with a new one.
   class Circuit
     def initialize(breaker, address)
       @breaker, @address, @lock = breaker, address, Mutex.new

@@ -23,7 +23,7 @@ module Offbeat
 
   # How jobs stand to one another: `separation` is the worst of all {ComparedPair}s.
   #
-  # :apart says that, whatever the ID, a run of one has ended before the next of the other starts, if each starts
+  # :apart says that, for every ID, a run of one has ended before the next of the other starts, if each starts
   # on time and keeps to its run time; :meet that there are IDs on which they meet; :unknown that it is not known:
   # take that for :meet.
   Comparison = Value.define(:separation, :pairs) do

@@ -32,7 +32,7 @@ module Offbeat
       within(timeout) unless opening.equal?(timeout)
     end
 
-    # From now on, how long reading and writing may take; nil for ever.
+    # From now on, how long reading and writing may take; nil is forever.
     def within(timeout)
       @deadline = timeout && (now + [timeout, Transport::LONGEST].min)
     end

@@ -3,7 +3,7 @@
 require_relative "value"
 
 module Offbeat
-  # What becomes of runs that were missed, for {Client#list_due_runs}. What is nil has the sidecar's default. Spans are
+  # Decides about missed runs, for {Client#list_due_runs}. A nil has the sidecar's default. Spans are
   # in seconds.
   #
   #   Offbeat::CatchUpPolicy.new(missed_run_policy: :run_all, horizon: 86_400, smear_span: 600)

@@ -50,7 +50,7 @@ module Offbeat
       socket.close if socket && !connected
     end
 
-    # What to raise when nothing answers.
+    # The error for a sidecar that does not answer.
     def unreachable(error)
       hung_up = !@tls && (error.is_a?(EOFError) || error.is_a?(Errno::ECONNRESET))
       question = hung_up ? "does it want TLS, or another user?" : "is 'offbeat serve' running there?"

@@ -13,9 +13,9 @@ module Offbeat
     attr_reader :reason
     # The path of the field that was refused, such as schedule.spec.slot_count.
     attr_reader :field
-    # What the field held, shortened.
+    # The value of the field, shortened.
     attr_reader :value
-    # What is allowed, with range and unit.
+    # The allowed values, with range and unit.
     attr_reader :allowed
     # When to try again, in seconds, if the sidecar said so.
     attr_reader :retry_delay
@@ -34,7 +34,7 @@ module Offbeat
 
   # Some IDs of a batch were refused; the others are answered, in {#answer}.
   class BadIds < InvalidArgument
-    # What the call would have returned: {SlotAssignments}, {DueRuns}, a {MigrationPlan} or an {Audit}.
+    # The result that the call would have returned: {SlotAssignments}, {DueRuns}, a {MigrationPlan} or an {Audit}.
     attr_reader :answer
 
     def initialize(answer)
@@ -51,7 +51,7 @@ module Offbeat
     end
   end
 
-  # What was asked for is not there: a spread, a schedule of this name and version.
+  # The requested object does not exist: a spread, a schedule of this name and version.
   class NotFound < Error; end
 
   # Asked in the wrong state.
@@ -60,7 +60,7 @@ module Offbeat
   # A limit is reached: try again after the delay, or with a smaller message.
   class ResourceExhausted < Error; end
 
-  # There is no answer: rescue this to go on without one. It is {Unavailable} or {DeadlineExceeded}.
+  # There is no answer: rescue this to continue without one. It is {Unavailable} or {DeadlineExceeded}.
   class NoAnswer < Error; end
 
   # The sidecar cannot be reached, or shuts down; retries have been made.

@@ -54,14 +54,14 @@ module Offbeat
     end
   end
 
-  # What a figure of nine of ten streams of jobs lies within.
+  # The range of a figure in nine of ten streams of jobs.
   FigureRange = Value.define(:low, :high) do
     def self.of(message)
       message && new(low: message.low, high: message.high)
     end
   end
 
-  # What a span of nine of ten streams of jobs lies within, in seconds.
+  # The range of a span in nine of ten streams of jobs, in seconds.
   DurationRange = Value.define(:low, :high) do
     def self.of(message)
       message && new(low: Times.from_optional(message.low), high: Times.from_optional(message.high))

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Where a job runs. The attempt counts from 1; `attempt_timeout` is in seconds, nil where there is none;
+  # The lane of a job. The attempt counts from 1; `attempt_timeout` is in seconds, nil where there is none;
   # `next_lane_name` is the lane that follows the timeout, nil if the job then fails permanently; `reason` is :untried,
   # :demoted, :predicted_slow or :idle_worker; `resumes` says that the job continues where it was suspended.
   # {AttemptDeadline} holds a job to its timeout.

@@ -5,7 +5,7 @@ require_relative "value"
 require_relative "lane_routes"
 
 module Offbeat
-  # Lanes, and the rule by which they take jobs. What is nil has the sidecar's default.
+  # Lanes, and the rule by which they take jobs. A nil has the sidecar's default.
   #
   #   Offbeat::LaneSet.new(lanes: [Offbeat::Lane.new(name: "express", worker_count: 2, attempt_timeout: 60),
   #                                Offbeat::Lane.new(name: "slow", worker_count: 6, attempt_timeout: 900)])
@@ -64,7 +64,7 @@ module Offbeat
     end
   end
 
-  # What is known about a job before it runs: the probability that it exceeds the express lane's timeout
+  # Knowledge about a job before it runs: the probability that it exceeds the express lane's timeout
   # (0 to 1), or how long it will run, in seconds.
   LanePrediction = Value.define(:slow_probability, :run_time) do
     def initialize(slow_probability: nil, run_time: nil)

@@ -40,7 +40,7 @@ module Offbeat
 
     # Records a run that starts now: how late, in seconds, never below 0; nil if that cannot be said.
     #
-    # @param run a {Run}, a {Row}, of which the next run counts, or when it should have started
+    # @param run a {Run}, a {Row}, whose next run counts, or when it should have started
     def record(run, started_time: Time.now)
       unharmed do
         scheduled = Times.to_time("run", scheduled_time(run))

@@ -82,7 +82,7 @@ module Offbeat
       self
     end
 
-    # What tells the schedule from others, and who decided: a sidecar, if it has decided a part.
+    # Fingerprint of the schedule, and its decider: a sidecar, if it has decided a part.
     def identify(response, decided_by)
       @fingerprint = response.identity.fingerprint
       @time_zone_database = Fields.name_or_nil(response.identity.time_zone_database)

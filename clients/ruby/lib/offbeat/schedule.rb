@@ -7,7 +7,7 @@ require_relative "times"
 require_relative "value"
 
 module Offbeat
-  # A cycle cut into slots, and a placement. What is nil has the sidecar's default.
+  # A cycle cut into slots, and a placement. A nil has the sidecar's default.
   #
   #   Offbeat::Schedule.new(period: 8 * 3600, slot_count: 96)
   #

@@ -4,7 +4,7 @@ require_relative "v1/server_info_pb"
 require_relative "value"
 
 module Offbeat
-  # What a sidecar is: its version, the release of the IANA time-zone database that is built in, and its limits, as
+  # A sidecar: its version, the release of the IANA time-zone database that is built in, and its limits, as
   # `offbeat limits` prints them.
   ServerInfo = Value.define(:version, :time_zone_database, :limits) do
     def self.of(message)

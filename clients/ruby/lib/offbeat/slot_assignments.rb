@@ -86,12 +86,12 @@ module Offbeat
       @telling, @refused_ids, @decided_by = [], {}, nil
     end
 
-    # Which of the IDs each row is.
+    # Index of the ID of each row.
     def id_indexes
       @id_indexes || Array.new(size) { |row| row }
     end
 
-    # Which piece of its ID each row is, from 0.
+    # Index of the piece of its ID for each row, from 0.
     def piece_indexes
       @piece_indexes || Array.new(size, 0)
     end
@@ -137,7 +137,7 @@ module Offbeat
       self
     end
 
-    # What tells the schedule from others, and who decided: a sidecar, if it has decided a part.
+    # Fingerprint of the schedule, and its decider: a sidecar, if it has decided a part.
     def identify(response, decided_by)
       @fingerprint = response.identity.fingerprint
       @time_zone_database = Fields.name_or_nil(response.identity.time_zone_database)

@@ -7,7 +7,7 @@ module Offbeat
   # A turn of a spread: a job, or nil for group and job where the turn passes without one.
   SpreadTurn = Struct.new(:sequence, :group_index, :job, keyword_init: true)
 
-  # What a spread has reached. Distances and spans are in turns; nil where no group had two jobs.
+  # The certificate of a spread. Distances and spans are in turns; nil where no group had two jobs.
   SpreadCertificate = Struct.new(:job_count, :group_count, :min_gap_turns, :best_min_gap_turns, :close_pair_count,
                                  :close_pair_lower_bound, :widest_span_turns, keyword_init: true) do
     def self.of(message)
@@ -96,12 +96,12 @@ module Offbeat
       @turns, @taken = nil, 0 # the last message of turns, and how many of them were taken
     end
 
-    # Where the spread continues after the turns that were taken, as bytes for {Client#resume_spread}.
+    # The place after the turns that were taken, as bytes for {Client#resume_spread}.
     def resume_token
       (@turns ? @start.after(@turns, @taken) : @start).to_token
     end
 
-    # What was reached; known when all turns have been taken.
+    # The certificate; known when all turns have been taken.
     def certificate
       @certificate or raise IndexError, "the spread has not ended"
     end

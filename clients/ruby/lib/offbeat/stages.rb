@@ -4,7 +4,7 @@ require_relative "v1/stages_pb"
 require_relative "value"
 
 module Offbeat
-  # A stage of a pipeline, as it is now. What is nil has the sidecar's default.
+  # A stage of a pipeline, as it is now. A nil has the sidecar's default.
   #
   #   Offbeat::Stage.new(name: "render", backlog_count: 12, mean_run_time: 1.5)
   Stage = Value.define(:name, :backlog_count, :mean_run_time, :run_times, :done, :min_worker_count,
@@ -43,7 +43,7 @@ module Offbeat
     end
   end
 
-  # Who gets how many workers: `stages` in the order of the question, and the `moves` that lead
+  # Allocations of workers: `stages` in the order of the question, and the `moves` that lead
   # there. Scores are in microseconds. `starved_stages` have waiting jobs and no worker; with
   # `prevent_starvation` the score would rise by `starvation_prevention_cost`. All arrivals need
   # `min_stable_worker_count` workers: with fewer, some backlog grows without end.
@@ -66,7 +66,7 @@ module Offbeat
     end
   end
 
-  # What a stage gets, and why: `next_quotient` is what one worker more would be worth there, in
+  # The allocation of a stage, and its reasons: `next_quotient` is what one worker more would be worth there, in
   # microseconds; `mean_run_time`, in seconds, is the one that was used, with `run_time_estimated` that of the other
   # stages. Its workers have done what waits and what arrives meanwhile after `drain_time`, in seconds, or never: nil.
   # `min_stable_worker_count` workers keep up with what arrives.
@@ -105,7 +105,7 @@ module Offbeat
     end
   end
 
-  # Where a worker goes: a stage, or nil if no stage may have it. `changes_stage` says whether that is another
+  # The next stage of a worker: a stage, or nil if no stage may have it. `changes_stage` says whether that is another
   # than its current one; `reason` is :worth_most, :below_minimum, :gain_too_small or :all_full;
   # the quotients are what the worker is worth there and in its current stage, in microseconds.
   StageChoice = Value.define(:stage_name, :changes_stage, :reason, :quotient, :current_quotient) do

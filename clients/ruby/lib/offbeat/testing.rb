@@ -39,7 +39,7 @@ module Offbeat
       end
     end
 
-    # A client that asks no sidecar. What needs one raises {NeedsSidecar}.
+    # A client that asks no sidecar. Calls that need one raise {NeedsSidecar}.
     #
     #   client = Offbeat::Testing::FakeClient.new(now: Time.utc(2026, 1, 1))
     #   client.clock.travel(3600)

@@ -4,7 +4,7 @@ require "openssl"
 require_relative "secret"
 
 module Offbeat
-  # TLS to the sidecar: whom we trust there, and who we are. What is nil has its default.
+  # TLS to the sidecar: the authorities that we trust, and our certificate. A nil has its default.
   #
   #   Offbeat::Client.new("offbeat.internal:2328", tls: Offbeat::Tls.new(ca: "/etc/offbeat/ca.pem"))
   #
@@ -70,7 +70,7 @@ module Offbeat
         # Who connects compares the name: OpenSSL does it itself, but not with an IP address.
         context.set_params(cert_store: store(read[:ca]), verify_mode: OpenSSL::SSL::VERIFY_PEER,
                            verify_hostname: false, min_version: OpenSSL::SSL::TLS1_2_VERSION)
-        # HTTP says where it ends: a connection that breaks off within an answer is found out all the same.
+        # HTTP says where it ends: a connection that breaks off within an answer is still detected.
         context.options |= OpenSSL::SSL::OP_IGNORE_UNEXPECTED_EOF if defined?(OpenSSL::SSL::OP_IGNORE_UNEXPECTED_EOF)
         context.alpn_protocols = ["http/1.1"]
         identify(context, read) if read[:certificate]

@@ -99,7 +99,7 @@ module Offbeat
       response
     end
 
-    # In pieces, of which there must not be too many.
+    # Reads in pieces, with a bound on their number.
     def read(incoming)
       body = +""
       incoming.read_body do |part|
@@ -186,7 +186,7 @@ module Offbeat
         @deadline = @socket.deadline = deadline
       end
 
-      # Whether nobody has closed it. (Net::HTTP asks in a way that over TLS may wait for ever.)
+      # Whether nobody has closed it. (Net::HTTP asks in a way that over TLS may wait forever.)
       def quiet?
         @socket.io.read_nonblock(1, exception: false) == :wait_readable
       rescue SystemCallError, IOError, OpenSSL::SSL::SSLError

@@ -28,7 +28,7 @@ module Offbeat
       [found.transform_values { |bytes| bytes || "" }, rest]
     end
 
-    # What begins a field of so many bytes.
+    # The header of a field of so many bytes.
     def self.head(number, length)
       head = [number << 3 | 2] # numbers up to 15
       while length > 0x7f

@@ -12,7 +12,7 @@ const BUSY: f64 = 1.2;
 /// So many standard deviations of a Poisson process make no busy hour.
 const DEVIATIONS: f64 = 5.0;
 
-/// When jobs arrived.
+/// Arrival times of jobs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Arrivals {
     count: usize,

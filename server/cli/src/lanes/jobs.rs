@@ -12,7 +12,7 @@ use super::arrivals::Arrivals;
 use super::columns;
 use crate::Failure;
 
-/// What is known of jobs.
+/// The jobs of the input.
 #[derive(Debug)]
 pub(super) struct Jobs {
     pub(super) run_times: RunTimes,

@@ -1,4 +1,4 @@
-//! What a spread has reached: in a sentence, in a file, and whether it is enough.
+//! The certificate of a spread: in a sentence, in a file, and whether it is enough.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write};
@@ -91,7 +91,7 @@ fn better(certificate: &Certificate, spec: &SpreadSpec) -> Option<String> {
 /// The file of a certificate.
 pub(super) struct CertificateFile {
     path: PathBuf,
-    /// A pipe or a device, of which nothing is lost.
+    /// A pipe or a device: opening it loses nothing.
     is_special: bool,
 }
 

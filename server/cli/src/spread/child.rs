@@ -15,7 +15,7 @@ use tokio::time::Instant;
 /// Stands for the job in an argument.
 const PLACEHOLDER: &[u8] = b"{}";
 
-/// What is run for each job.
+/// The command to run for each job.
 pub(super) struct JobCommand<'a> {
     program: &'a OsStr,
     arguments: &'a [OsString],

@@ -12,7 +12,7 @@ use super::calls::{Retry, is_unknown_spread};
 use super::leases::{Held, Leases};
 use crate::connect::{CallError, Client};
 
-/// What a pull has brought.
+/// The result of a pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pulled {
     Jobs,

@@ -65,7 +65,7 @@ impl<R: BufRead, W: Write> Source for Dispatcher<R, W> {
             Ok(None) => Pull::End,
             Err(failure) => {
                 self.failure = Some(failure);
-                Pull::Pending // for ever: the caller sees the failure
+                Pull::Pending // forever: the caller sees the failure
             }
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use offbeat_proto::{JobSettlement, LeasedJob, LeasedJobs, SettleAction, SettleOutcome};
 use tokio::time::Instant;
 
-/// How long before the end of its lease a command is told to end, if the lease cannot be extended:
+/// How long before the end of its lease a command is asked to end, if the lease cannot be extended:
 /// at most a quarter of the lease.
 const MARGIN: Duration = Duration::from_secs(5);
 
@@ -28,7 +28,7 @@ impl Held {
         self.ends - MARGIN.min(self.lease / 4)
     }
 
-    /// When the lease ends.
+    /// End of the lease.
     pub(super) const fn ends(&self) -> Instant {
         self.ends
     }

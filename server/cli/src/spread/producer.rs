@@ -42,7 +42,7 @@ struct Owned {
     id: String,
     jobs: Vec<SubmittedJob>,
     sha256: Bytes,
-    /// What it takes of the memory, in bytes.
+    /// Its memory, in bytes.
     size: usize,
     /// What the spread was opened under when the commit was first sent.
     first_receipt: Option<Receipt>,
@@ -98,7 +98,7 @@ impl Owned {
     }
 }
 
-/// What has become of the groups.
+/// The progress of the groups.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     pub(super) group_count: u64,

@@ -34,11 +34,11 @@ pub(super) struct Task {
     pub(super) retry_for: Duration,
     /// How long a job that failed waits for its second attempt.
     pub(super) retry_delay: Duration,
-    /// How long a command may go on after a signal.
+    /// How long a command may continue after a signal.
     pub(super) grace: Duration,
 }
 
-/// What a worker has done.
+/// Counts of a worker.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     done: u64,
@@ -65,7 +65,7 @@ impl fmt::Display for Totals {
 
 /// How a command has ended.
 enum Ended {
-    /// By itself.
+    /// The command ended by itself.
     Itself(ExitStatus),
     /// Its job was another worker's, or about to be.
     LeaseLost,

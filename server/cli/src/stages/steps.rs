@@ -19,7 +19,7 @@ pub(super) struct Steps {
     places: BTreeMap<String, usize>,
 }
 
-/// What is new at a time.
+/// The changes at a time.
 pub(super) struct Step {
     /// The time as the input has it.
     pub(super) time: String,

@@ -88,7 +88,7 @@ fn remarks(stage: &proto::Stage, found: &proto::StageAllocation, is_starved: boo
     said.join("; ")
 }
 
-/// Writes who has to move.
+/// Writes the moves.
 pub(super) fn write_moves(
     out: &mut impl Write,
     allocation: &proto::WorkerAllocation,

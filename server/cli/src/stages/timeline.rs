@@ -115,7 +115,7 @@ struct Pipeline {
 /// Fields that hold at the time of their row alone.
 const AT_ONE_TIME: [&str; 3] = ["backlog_count", "current_worker_count", "busy_worker_count"];
 
-/// Fields of which the later one holds.
+/// Pairs of fields; the later one of a pair holds.
 const RUN_TIMES: [(&str, &str); 2] =
     [("mean_run_time", "run_times"), ("run_times", "mean_run_time")];
 

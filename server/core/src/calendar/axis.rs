@@ -112,8 +112,8 @@ impl Axis {
         }
     }
 
-    /// A time longer than any from a run of an ID to its next one, whatever clocks, windows
-    /// and the lengths of months do: two units and a day; of a period, itself.
+    /// A time longer than any from a run of an ID to its next one, with all changes of clocks,
+    /// windows and lengths of months: two units and a day; the period itself for a period.
     pub(crate) fn reach(&self) -> i64 {
         match self {
             Self::Period { ticks, .. } => ticks.cast_signed(),
@@ -161,7 +161,7 @@ impl Axis {
         offsets.map(in_ticks).collect()
     }
 
-    /// What the wall clock shows at an instant.
+    /// The wall clock at an instant.
     pub(crate) fn wall_at(&self, instant: i64) -> Wall {
         let offsets = self.offsets(instant, instant + 1);
         instant + offsets.first().map_or(UtcOffset(0), |(_, offset)| *offset)

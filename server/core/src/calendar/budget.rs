@@ -1,4 +1,4 @@
-//! What may be worked out for an answer.
+//! Bounds the work for an answer.
 
 use core::cell::Cell;
 use core::fmt;
@@ -40,7 +40,7 @@ impl From<Exhausted> for Rejection {
     }
 }
 
-/// What was worked out for an answer so far, in cycles and excluded spans.
+/// Work done for an answer so far, in cycles and excluded spans.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Budget(Cell<u64>);
 
@@ -58,7 +58,7 @@ impl Budget {
         Ok(timeline)
     }
 
-    /// Another answer begins.
+    /// Resets the work, for the next answer.
     pub(crate) fn renew(&self) {
         self.0.set(0);
     }

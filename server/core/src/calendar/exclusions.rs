@@ -22,7 +22,7 @@ pub(crate) enum Times {
 }
 
 impl Exclusion {
-    /// What a caller would say to get it.
+    /// The spec that a caller would write for it.
     pub(crate) fn spec(&self, tick_millis: u64) -> ExclusionSpec {
         let span = |ticks: u64| Span::from_millis(ticks * tick_millis);
         let moment = |ticks: i64| {

@@ -1,4 +1,4 @@
-//! Where the active ticks of a cycle lie on the clock.
+//! Maps the active ticks of a cycle to the clock.
 
 use core::ops::Range;
 
@@ -60,7 +60,7 @@ pub(crate) struct CycleMap {
 }
 
 impl CycleMap {
-    /// The map of a cycle of which `windows` are active; without any, the whole of it.
+    /// The map of a cycle whose `windows` are active; without any, the whole cycle is.
     pub(crate) fn new(axis: &Axis, windows: &[Range<u64>], index: i64) -> Self {
         let (start, length) = (axis.start(index), axis.length(index));
         let whole = 0..length;

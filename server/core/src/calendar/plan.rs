@@ -1,4 +1,4 @@
-//! What cycles are made of, checked.
+//! Checked parameters of cycles.
 
 use core::ops::Range;
 

@@ -1,9 +1,9 @@
-//! What exclusions make of a cycle.
+//! Shares of a cycle that exclusions skip or defer.
 
 use super::plan::CyclePlan;
 use super::timeline::Timeline;
 
-/// How much of a cycle runs when.
+/// Active, skipped and deferred ticks of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CycleShares {
     /// Active ticks in the cycle.

@@ -26,7 +26,7 @@ pub struct CycleWindow {
 pub struct ExclusionSpec {
     /// The times at which nothing may start.
     pub times: ExclusionTimes,
-    /// What becomes of the runs.
+    /// Whether its runs are skipped or deferred.
     pub policy: ExclusionPolicy,
 }
 
@@ -50,7 +50,7 @@ pub enum ExclusionTimes {
     },
 }
 
-/// What becomes of runs that an exclusion forbids.
+/// Policy for runs that an exclusion forbids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExclusionPolicy {
     /// They do not happen.

@@ -8,7 +8,7 @@ use super::map::{CycleMap, Segment};
 use super::plan::CyclePlan;
 use super::spec::ExclusionPolicy;
 
-/// What becomes of a regular run.
+/// The fate of a regular run under exclusions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunFate {
     Regular,
@@ -71,7 +71,7 @@ impl Timeline {
             let (deferred, usable, forbidden) = (none(), none(), Vec::new());
             return Self { cycles, maps, forbidden, deferred, usable, span_count: 0 };
         }
-        // Whatever holds a run of these cycles and reaches further holds the ID's previous or
+        // An exclusion that holds a run of these cycles and reaches further holds the ID's previous or
         // next run too, so that nothing of it is deferred; and a target ends within a cycle.
         let (axis, reach) = (&plan.axis, plan.axis.reach());
         let from = axis.instant_of(axis.start(cycles.start)) - reach;
@@ -120,7 +120,7 @@ impl Timeline {
         self.maps.iter().filter(|map| self.cycles.contains(&map.index) && !map.is_skipped)
     }
 
-    /// What becomes of a regular run.
+    /// The fate of a regular run under exclusions.
     pub(crate) fn fate(&self, instant: i64) -> RunFate {
         let behind = self.forbidden.partition_point(|(span, _)| span.start <= instant);
         let held = behind.checked_sub(1).and_then(|index| self.forbidden.get(index));

@@ -1,4 +1,4 @@
-//! What wall clocks show.
+//! Readings of wall clocks.
 
 use core::ops::{Add, Sub};
 
@@ -11,7 +11,7 @@ pub(crate) struct Wall(pub(crate) i64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UtcOffset(pub(crate) i64);
 
-/// What the clock shows at an instant.
+/// The reading at an instant.
 impl Add<UtcOffset> for i64 {
     type Output = Wall;
 

@@ -1,15 +1,15 @@
-//! What of the time between two kinds is left for a job to wait and run.
+//! The time between two kinds that a job may wait and run.
 
 use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
 use crate::time::Span;
 
-/// What passes before a due job is in the queue.
+/// The time that passes before a due job is in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delays(Span);
 
 impl Delays {
-    /// Nothing passes.
+    /// No delay.
     pub const NONE: Self = Self(Span::from_nanos(0));
 
     /// How long a due job may wait until it is enqueued, and how long the job that enqueues a

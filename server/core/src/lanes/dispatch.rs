@@ -25,7 +25,7 @@ struct Waiting<J> {
 }
 
 impl<J> Dispatcher<J> {
-    /// Without jobs.
+    /// An empty dispatcher for these lanes.
     #[must_use]
     pub fn new(lanes: &LaneSet) -> Self {
         let queues = lanes.lanes().iter().map(|_| VecDeque::new()).collect();
@@ -78,41 +78,41 @@ impl<J> Dispatcher<J> {
         self.queues.iter().map(VecDeque::len).sum()
     }
 
-    /// Whether none waits.
+    /// Whether no job waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queues.iter().all(VecDeque::is_empty)
     }
 }
 
-/// A job that waits.
+/// A waiting job, as a caller describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     /// The lanes whose timeout it reached.
     pub timed_out: Vec<usize>,
-    /// What is known of it.
+    /// The probability that it is slow, if it was predicted.
     pub prediction: Option<Prediction>,
 }
 
-/// What a job gets.
+/// The route that a job gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
-    /// Its place in the list of jobs.
+    /// Index in the list of jobs.
     pub job: usize,
-    /// Where it runs.
+    /// The lane and the attempt.
     pub route: Route,
 }
 
 /// A job that has failed for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FailedJob {
-    /// Its place in the list of jobs.
+    /// Index in the list of jobs.
     pub job: usize,
     /// The last lane that it could run in, whose timeout it reached.
     pub lane: usize,
 }
 
-/// What becomes of jobs; those in neither list wait on.
+/// Results of a dispatch; jobs in neither list continue to wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dispatched {
     /// In the order of choice.
@@ -179,7 +179,7 @@ pub fn dispatch(lanes: &LaneSet, free: &[i64], jobs: &[Job]) -> Result<Dispatche
 }
 
 /// By lane, whether the free workers of these lanes, the fastest ones, have enough jobs without one
-/// of those whose fastest lane it is; of which `left` are there.
+/// of those whose fastest lane it is; `left` says how many of these there are.
 fn spare(free: &[u64], left: impl Fn(usize) -> u64) -> Vec<bool> {
     let mut waiting = 0_u64;
     let mut spare = Vec::with_capacity(free.len());

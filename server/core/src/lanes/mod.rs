@@ -1,4 +1,4 @@
-//! Lanes: short jobs do not wait behind long ones, though nobody knows which is which.
+//! Lanes: short jobs do not wait behind long ones, even without knowing which is which.
 //!
 //! Every job begins in a fast lane with a short attempt timeout; those that reach it are demoted
 //! to a slower lane. That is TAGS, task assignment by guessing size (M. Harchol-Balter, Journal of
@@ -13,7 +13,7 @@
 //! let mut waiting = Dispatcher::new(&lanes);
 //! waiting.push("fast1", 0);
 //! waiting.push("slow1", 0);
-//! // The slow lane chooses first, and takes whatever is there.
+//! // The slow lane chooses first, and takes any job.
 //! assert_eq!(waiting.take(1), Some("fast1"));
 //! assert_eq!(waiting.take(0), Some("slow1"));
 //! // At its timeout it is demoted; the express lane does not take it again.

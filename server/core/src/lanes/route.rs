@@ -1,10 +1,10 @@
-//! Where a single job runs.
+//! Routes a single job.
 
 use super::spec::{LaneSet, OnTimeout, check_probability};
 use crate::rejection::{Reason, Rejection};
 use crate::time::Span;
 
-/// What is known of a job before it runs.
+/// Knowledge about a job before it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Prediction {
     /// How probable it is that it reaches the express lane's timeout: 0 to 1.
@@ -26,31 +26,31 @@ pub enum RouteWhy {
     IdleWorker,
 }
 
-/// A lane for a job.
+/// The lane that runs a job's next attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    /// The lane.
+    /// Index of the lane, 0 is the fastest.
     pub lane: usize,
     /// The attempt, from 1.
     pub attempt: usize,
-    /// How long it may run.
+    /// The attempt timeout; `None` is without limit.
     pub timeout: Option<Span>,
     /// The lane after the timeout; none if the job has then failed for good.
     pub on_timeout: Option<usize>,
-    /// Why.
+    /// Why the job runs in this lane.
     pub why: RouteWhy,
-    /// Whether it goes on where it was suspended.
+    /// Whether a suspended attempt continues.
     pub resumes: bool,
 }
 
-/// A lane, or the end.
+/// The next lane of a job, or its failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Where it runs.
+    /// The job runs in a lane.
     Route(Route),
-    /// It reached the timeout of the last lane that it could.
+    /// It reached the timeout of its last possible lane.
     Failed {
-        /// That lane.
+        /// Index of that lane.
         lane: usize,
     },
 }
@@ -65,7 +65,7 @@ pub(super) enum Entry {
 }
 
 impl LaneSet {
-    /// Where a job's next attempt runs, of which the attempts in `timed_out` reached the timeout:
+    /// Where the next attempt of a job runs whose attempts in `timed_out` reached the timeout:
     /// with a free worker of `worker_lane_name` there, if that lane may run it, and otherwise in the
     /// fastest lane that may.
     ///

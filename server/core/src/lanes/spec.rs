@@ -4,25 +4,25 @@ use crate::limits::{LANE_COUNT, LANE_TIMEOUT_MILLIS, LANE_WORKERS};
 use crate::rejection::{Reason, Rejection, in_range};
 use crate::time::Span;
 
-/// Lanes, not yet checked.
+/// Unchecked lanes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LaneSetSpec {
-    /// Fastest first.
+    /// The lanes, fastest first.
     pub lanes: Vec<LaneSpec>,
     /// Which jobs a free worker takes.
     pub policy: LanePolicy,
-    /// What happens to a job at its timeout.
+    /// Whether a job is aborted or suspended at its timeout.
     pub on_timeout: OnTimeout,
     /// A job that is slow with a higher probability does not enter the express lane. Default: 1.
     pub max_express_slow_probability: Option<f64>,
 }
 
-/// A lane.
+/// An unchecked lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LaneSpec {
-    /// Its workers.
+    /// Number of workers.
     pub worker_count: i64,
-    /// How long an attempt may run. None, in the last lane alone: as long as it likes.
+    /// How long an attempt may run. Only the last lane may be without a limit (`None`).
     pub attempt_timeout: Option<Span>,
 }
 
@@ -36,20 +36,20 @@ pub enum LanePolicy {
     SlowFirst,
 }
 
-/// What happens to a job at its timeout.
+/// Whether a job is aborted or suspended at its timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnTimeout {
     /// It starts again in the next lane.
     #[default]
     Abort,
-    /// It goes on in the next lane.
+    /// It continues in the next lane.
     Suspend,
 }
 
 /// A lane in range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lane {
-    /// Its workers.
+    /// Number of workers.
     pub workers: u64,
     /// How long an attempt may run.
     pub timeout: Option<Span>,
@@ -61,7 +61,7 @@ pub struct LaneSet {
     lanes: Vec<Lane>,
     /// Which jobs a free worker takes.
     pub policy: LanePolicy,
-    /// What happens to a job at its timeout.
+    /// Whether a job is aborted or suspended at its timeout.
     pub on_timeout: OnTimeout,
     pub(super) max_express_slow_probability: f64,
 }
@@ -140,13 +140,13 @@ impl LaneSet {
         &self.lanes
     }
 
-    /// A lane's timeout.
+    /// The attempt timeout of a lane; `None` for the last lane without one.
     #[must_use]
     pub fn timeout(&self, lane: usize) -> Option<Span> {
         self.lanes.get(lane).and_then(|lane| lane.timeout)
     }
 
-    /// The slow lane.
+    /// Index of the slowest lane.
     #[must_use]
     pub fn last(&self) -> usize {
         self.lanes.len().saturating_sub(1)

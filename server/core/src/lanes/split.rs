@@ -15,14 +15,14 @@ pub struct LaneState {
     pub mean_run_time: Option<Span>,
     /// How long the job that has waited longest has done so.
     pub longest_wait: Option<Span>,
-    /// Workers in the middle of a job.
+    /// Workers that run a job.
     pub busy: i64,
 }
 
-/// What is asked.
+/// Unchecked parameters of a split.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitSpec {
-    /// How many workers there are. Default: as many as the lanes have.
+    /// Workers in total. Default: as many as the lanes have.
     pub worker_count: Option<i64>,
     /// One for each lane.
     pub states: Vec<LaneState>,
@@ -33,10 +33,10 @@ pub struct SplitSpec {
     pub min_improvement_percent: i64,
 }
 
-/// What a lane gets.
+/// The allocation of one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneAllocation {
-    /// Its workers.
+    /// Number of workers.
     pub worker_count: u64,
     /// The work that waits for it, in microseconds, by which it got them.
     pub workload_micros: u64,
@@ -51,7 +51,7 @@ impl SplitSpec {
     /// today: where nothing waits, nobody moves. The cost grows with the lanes alone.
     ///
     /// # Errors
-    /// When a number is out of its range, or more workers are busy than there shall be.
+    /// When a number is out of its range, or more workers are busy than there will be.
     pub fn split(&self, lanes: &LaneSet) -> Result<Vec<LaneAllocation>, Rejection> {
         let now: u64 = lanes.lanes().iter().map(|lane| lane.workers).sum();
         let workers = self.worker_count.unwrap_or(i64::try_from(now).unwrap_or(i64::MAX));
@@ -120,7 +120,7 @@ fn share(lanes: &LaneSet, place: usize, state: &LaneState) -> Result<Share, Reje
     Ok(Share { workload: work, minimum: busy.max(u64::from(is_end)), maximum: u64::MAX })
 }
 
-/// How long an attempt is taken to last that nobody measured, in microseconds.
+/// Assumed length of an attempt without measurements, in microseconds.
 fn guess(lanes: &LaneSet, place: usize) -> u128 {
     let before = || place.checked_sub(1).and_then(|before| lanes.timeout(before));
     let timeout =

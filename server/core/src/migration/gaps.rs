@@ -9,7 +9,7 @@ use super::{Migration, Path};
 use crate::placement::PlacementKind;
 use crate::time::Span;
 
-/// Ranges that are looked at before a bound is good enough, or a division is given up.
+/// Ranges that are examined before a bound is good enough, or a division is abandoned.
 const MAX_RANGES: usize = 50_000;
 
 /// Bounds of what keys of a range wait from their last old run to their first run of the new
@@ -21,10 +21,10 @@ struct Bounds {
 }
 
 impl Migration<'_> {
-    /// No ID whatever waits longer than this from its last old to its first new run: within a few
+    /// No ID waits longer than this from its last old to its first new run: within a few
     /// ticks of what some ID could wait where the places are related, and else what IDs of any
     /// two places could (with a calendar or active windows, always). With exclusions, which may
-    /// skip whatever runs, there is no such bound.
+    /// skip any runs, there is no such bound.
     #[must_use]
     pub fn longest_gap(&self) -> Option<Span> {
         // The last old run is at most one wait before the cutover, the first new one less than one

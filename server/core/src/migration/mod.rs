@@ -19,7 +19,7 @@ use crate::runs::{CycleCache, Run};
 use crate::schedule::Schedule;
 use crate::time::{Moment, Span};
 
-/// What a change of schedule moves.
+/// The moves of a change of schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
     /// The schedules mean the same.
@@ -136,7 +136,7 @@ impl<'a> Migration<'a> {
         })
     }
 
-    /// What the change moves.
+    /// The moves of the change.
     #[must_use]
     pub const fn path(&self) -> Path {
         self.path

@@ -177,7 +177,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// From the end of the minimum gap on: whatever the new schedule runs.
+    /// From the end of the minimum gap on: all runs of the new schedule.
     fn further_new_steps(&mut self) -> Result<(), Rejection> {
         let Migration { new, cutover, min_gap, .. } = *self.migration;
         let from = self.migration.gap_end();

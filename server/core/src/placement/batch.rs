@@ -74,7 +74,7 @@ impl Grid {
         }
     }
 
-    /// Where an ID stands of which this was decided.
+    /// Where the ID of this decision stands.
     #[inline]
     pub(crate) fn decided(self, placement: &Placement, id: &Id<'_>, number: u64) -> Place {
         match placement {
@@ -87,7 +87,7 @@ impl Grid {
     }
 }
 
-/// What an ID that `TWISTER` takes seeds it with.
+/// The seed that `TWISTER` takes from an ID.
 #[inline]
 fn seed(id: &Id<'_>) -> Integer {
     match id {

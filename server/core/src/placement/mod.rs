@@ -100,7 +100,7 @@ pub struct Place {
     pub why: Why,
 }
 
-/// What decided a place.
+/// The explanation of a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Why {
     /// Under `HASH`: the hash h, any of 64 bits.

@@ -2,7 +2,7 @@
 //!
 //! An ID of weight w has k = max(1, min(n, ⌈w/q⌉)) pieces, for the schedule's quantum q and its
 //! n slots. Piece j stands where the reversed bits of j, as a fraction of the cycle, lie after the
-//! ID's own place (van der Corput's sequence): the pieces spread evenly whatever their number, and
+//! ID's own place (van der Corput's sequence): any number of pieces spreads evenly, and
 //! more weight adds pieces and moves none.
 
 use crate::limits::WEIGHT;

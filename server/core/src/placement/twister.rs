@@ -12,7 +12,7 @@ use rand_mt::Mt;
 
 use crate::ids::Integer;
 
-/// Whose twister: how an ID becomes a seed, and words a number below a limit.
+/// Profile of a twister: maps an ID to a seed, and words to a number below a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
     /// Ruby 3.2 and later, and 2.7 and earlier: `Random.new(id).rand(limit)`.
@@ -89,7 +89,7 @@ impl Twister {
     }
 }
 
-/// What a twister is seeded with.
+/// The seed of a twister.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     /// One word, for `init_genrand`.

@@ -19,10 +19,10 @@ const UNLIKELY: f64 = 0.001;
 /// So many IDs have a common divisor by chance once in half a million samples.
 const MIN_INTEGERS: usize = 20;
 
-/// What can be wrong with a sample, worst first.
+/// Problems of a sample, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
-    /// IDs of which exclusions skip every run.
+    /// IDs whose runs are all skipped by exclusions.
     NeverRun,
     /// Time-based UUIDs under `TWISTER`: they end in the machine's address.
     TimeBasedUuids,
@@ -36,12 +36,12 @@ pub enum Finding {
     Duplicates,
 }
 
-/// Something wrong with a sample.
+/// A problem of a sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What is wrong.
+    /// The kind of problem, for programs.
     pub finding: Finding,
-    /// The same in a sentence.
+    /// The problem in a sentence, for people.
     pub message: String,
 }
 
@@ -65,9 +65,9 @@ pub struct Warning {
 pub struct Audit<'a> {
     schedule: &'a Schedule,
     runs: Runs<'a>,
-    /// Places that exclusions might skip for ever, with the number of their ID.
+    /// Places that exclusions might skip forever, with the number of their ID.
     searched: Vec<(u64, Place)>,
-    /// What each slot holds: IDs, or the weight of pieces.
+    /// Load of each slot: IDs, or the weight of pieces.
     loads: Vec<f64>,
     /// IDs by the slot of their first piece.
     counts: Vec<u64>,
@@ -87,11 +87,11 @@ pub struct Audit<'a> {
 pub struct AuditReport {
     /// IDs that have a place.
     pub id_count: u64,
-    /// What each slot holds: IDs, or the weight of pieces.
+    /// Load of each slot: IDs, or the weight of pieces.
     pub slot_loads: Vec<f64>,
     /// The fullest slot; the first of several.
     pub fullest_slot: u32,
-    /// What the fullest slot holds: IDs, or the weight of pieces.
+    /// Load of the fullest slot: IDs, or the weight of pieces.
     pub fullest_load: f64,
     /// How many times the mean that is; 0 if the slots hold nothing.
     pub fullest_to_mean_ratio: f64,
@@ -101,7 +101,7 @@ pub struct AuditReport {
     pub chi_square: f64,
     /// How likely as uneven is by chance; none with fewer than five IDs a slot.
     pub p_value: Option<f64>,
-    /// What is wrong, worst first.
+    /// The problems, worst first.
     pub warnings: Vec<Warning>,
 }
 
@@ -186,7 +186,7 @@ impl<'a> Audit<'a> {
         held.into_iter().for_each(|held| *held += load);
     }
 
-    /// What the sample shows.
+    /// The results of the sample.
     ///
     /// # Errors
     /// When too many cycles and excluded spans were needed to look for runs; naming `schedule`.

@@ -8,7 +8,7 @@ use crate::limits::MILLIS_PER_SECOND;
 use crate::placement::Placement;
 use crate::schedule::Schedule;
 
-/// What the fullest slot (or second) of a cycle will hold.
+/// Expected load of the fullest slot (or second) of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExpectedLoad {
     /// IDs per slot on average.

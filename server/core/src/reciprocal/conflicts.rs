@@ -1,4 +1,4 @@
-//! Kinds of which only some must not meet: the smallest distance over the conflicts, made as
+//! Kinds where only some pairs must not meet: the smallest distance over the conflicts, made as
 //! large as it can be.
 //!
 //! # Why the search is exact
@@ -21,7 +21,7 @@
 //! kind is again a solution, no later in the order, and so it is the first itself. In it no set of
 //! kinds can be moved down by 1, so every kind is held by an equality x(j) = x(i) + g or
 //! x(j) = x(i) + g − n on another one, and along fewer than k of them by a kind at 0. Every slot
-//! is thus a·g mod n for some a < k: at most 8 slots to try for a kind, whatever n is.
+//! is thus a·g mod n for some a < k: at most 8 slots to try for a kind, for any n.
 
 use crate::limits::{CONFLICTING_KINDS, CONFLICTS};
 use crate::rejection::{Reason, Rejection};
@@ -163,8 +163,8 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// The first placement, in the order of the kinds' slots, of which no conflict is shorter than
-    /// `distance`.
+    /// The first placement, in the order of the kinds' slots, whose conflicts are all at least
+    /// `distance` long.
     fn first(&self, distance: u32) -> Option<Vec<u32>> {
         let count = self.conflicts.kinds.len();
         let multiple = |times: usize| {

@@ -41,7 +41,7 @@ pub struct Reciprocals {
     conflicts: Option<Conflicts>,
 }
 
-/// Where one kind stands, seen from a slot.
+/// The offset of a kind from a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KindSlot {
     /// The kind, from 0.
@@ -134,7 +134,7 @@ impl Reciprocals {
         Ok(Self { slot_count: slots, positions, conflicts: None })
     }
 
-    /// Places kinds of which only some must not meet: the smallest distance of two kinds in
+    /// Places kinds where only some pairs must not meet: the smallest distance of two kinds in
     /// `pairs`, by their indexes, is as large as it can be; of several ways it is the first in the
     /// order of the kinds' slots, with kind 0 at 0. Kinds in no pair stand at 0 too.
     ///
@@ -173,7 +173,7 @@ impl Reciprocals {
         self.positions.len()
     }
 
-    /// Where each kind stands: slots after kind 0.
+    /// Offset of each kind, in slots after kind 0.
     #[must_use]
     pub fn positions(&self) -> &[u32] {
         &self.positions

@@ -42,7 +42,7 @@ impl Schedule {
     }
 
     /// Checks that `from` leaves room for the run before it and `count` runs
-    /// from it on, whatever the ID.
+    /// from it on, for any ID.
     ///
     /// # Errors
     /// When not, naming `from_time` and the times that do.

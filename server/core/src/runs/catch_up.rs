@@ -28,11 +28,11 @@ pub(super) struct CatchUp<'a> {
 struct Other<'a> {
     offset: u32,
     runs: PlaceRuns<'a>,
-    /// What is kept free behind its runs.
+    /// The time that is kept free after its runs.
     lead: i64,
 }
 
-/// What late runs of one ID are placed by.
+/// Parameters that place the late runs of one ID.
 pub(super) struct Late<'a> {
     clock: CatchUp<'a>,
     cycles: &'a CycleCache<'a>,

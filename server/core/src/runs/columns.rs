@@ -87,7 +87,7 @@ impl Wanted {
     };
 }
 
-/// Assignments as columns of equal length; those that nobody wants are empty.
+/// Assignments as columns of equal length; columns that were not requested are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AssignmentColumns {
     /// The slots, from 0.
@@ -133,7 +133,7 @@ impl Runs<'_> {
         Some(Decider { kernel, ..self.decider(wanted)? }.assign(ids))
     }
 
-    /// Who assigns packed IDs, for several threads to share; `None` as above.
+    /// The assigner of packed IDs, for several threads to share; `None` as above.
     #[must_use]
     pub fn decider(&self, wanted: Wanted) -> Option<Decider<'_>> {
         let (plain, schedule) = (self.plain()?, self.schedule());
@@ -183,7 +183,7 @@ impl AssignmentColumns {
     }
 }
 
-/// What the columns say of an ID's place.
+/// The columns about an ID's place.
 #[derive(Clone, Copy)]
 struct Row {
     slot: u32,

@@ -66,11 +66,11 @@ pub struct NewId<'a> {
     created: i64,
     /// The cycle in which it came.
     cycle_index: i64,
-    /// What places a run that is smeared; `None` if none is.
+    /// Places a smeared run; `None` if there is none.
     smear: Option<Smear<'a>>,
 }
 
-/// What places a run that is smeared.
+/// Places a smeared run.
 #[derive(Debug, Clone)]
 enum Smear<'a> {
     /// Over a span, by where in time it lies.
@@ -85,7 +85,7 @@ pub struct FirstRun {
     /// When it starts, and the cycle that it is the run of.
     pub run: Run,
     /// Of a smeared run: when its cycle would have run it; of a deferred one: when it would start
-    /// but for an exclusion. In milliseconds since the Unix epoch.
+    /// without the exclusion. In milliseconds since the Unix epoch.
     pub regular_unix_millis: Option<i64>,
 }
 

@@ -47,7 +47,7 @@ pub fn run_id(run_key: &str) -> String {
     if run_key.is_empty() { String::new() } else { hexadecimal(digest.split_at(16).0) }
 }
 
-/// One run of an ID: one in each cycle, but for those that exclusions skip, in the order of
+/// One run of an ID: one in each cycle, except those that exclusions skip, in the order of
 /// the cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
@@ -56,7 +56,7 @@ pub struct Run {
     pub cycle_index: i64,
     /// When it starts, in milliseconds since the Unix epoch.
     pub unix_millis: i64,
-    /// When it would start but for an exclusion, in milliseconds since the Unix epoch: the same,
+    /// When it would start without exclusions, in milliseconds since the Unix epoch: the same,
     /// unless it is deferred.
     pub regular_unix_millis: i64,
 }

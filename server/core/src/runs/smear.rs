@@ -9,8 +9,8 @@ use crate::placement::Placement;
 use crate::schedule::Schedule;
 
 impl Schedule {
-    /// What smears an ID: u, the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID),
-    /// of which `HASH` places by the first 8. Other placements have no salt.
+    /// What smears an ID: u, the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID).
+    /// `HASH` places by the first 8. Other placements have no salt.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
     pub fn smear_hash(&self, id: &Id<'_>) -> u64 {

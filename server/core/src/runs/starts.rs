@@ -1,4 +1,4 @@
-//! Where runs may start that are late, or smeared.
+//! Times at which late or smeared runs may start.
 
 use core::ops::Range;
 
@@ -8,8 +8,8 @@ use crate::schedule::Schedule;
 /// Cycles that are looked for one at which runs may start.
 pub(super) const REACHED_CYCLES: i64 = 64;
 
-/// Where runs may start that are late, or smeared, from an instant on: anywhere, but for what
-/// active windows and exclusions leave.
+/// Where late or smeared runs may start from an instant on: wherever active windows and
+/// exclusions leave room.
 #[derive(Debug, Clone)]
 pub(crate) struct StartTimes {
     from: i64,

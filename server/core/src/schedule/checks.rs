@@ -109,12 +109,12 @@ fn bucket_count(bucket_count: Option<i64>) -> Result<u32, Rejection> {
     }
 }
 
-/// What the slot count must divide.
+/// The number that the slot count must divide.
 pub(super) struct CycleTicks {
     /// The greatest common divisor of the active ticks of all lengths of a cycle.
     pub(super) ticks: u64,
     pub(super) tick_millis: u64,
-    /// What that is, in words.
+    /// That number in words.
     pub(super) name: &'static str,
 }
 

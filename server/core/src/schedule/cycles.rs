@@ -13,9 +13,9 @@ use crate::placement::{PlacementKind, greatest_common_divisor};
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
 
-/// What the cycles of a schedule are.
+/// The cycles of a schedule.
 pub(super) struct Cycles {
-    /// Where they are more than a period.
+    /// Calendar, windows and exclusions, if there are any.
     pub(super) plan: Option<CyclePlan>,
     /// The start of cycle 0 of a period; the Unix epoch with a calendar.
     pub(super) anchor_millis: i64,
@@ -24,7 +24,7 @@ pub(super) struct Cycles {
 }
 
 impl Cycles {
-    /// What a slot count must divide.
+    /// The number that a slot count must divide.
     pub(super) fn common_ticks(&self, tick_millis: u64) -> CycleTicks {
         let ticks = self.active_ticks.iter().copied().fold(0, greatest_common_divisor);
         let name = match (self.plan.is_none(), self.active_ticks.len()) {

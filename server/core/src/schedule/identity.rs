@@ -7,7 +7,7 @@ use crate::ids::{check_part, hexadecimal};
 use crate::limits::KIND_NAME;
 use crate::rejection::Rejection;
 
-/// What a schedule of a catalog is known by.
+/// The identity of a schedule in a catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
     /// `name/version`.

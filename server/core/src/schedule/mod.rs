@@ -38,7 +38,7 @@ pub struct Schedule {
     tick_millis: u64,
     anchor_millis: i64,
     placement: Placement,
-    /// Where cycles are more than a period.
+    /// Calendar, windows and exclusions, if there are any.
     plan: Option<Box<CyclePlan>>,
     weight_quantum: Option<u64>,
     kinds: Option<Arc<Kinds>>,

@@ -6,7 +6,7 @@ use crate::ids::check_part;
 use crate::limits::{SCHEDULE_NAME, SCHEDULE_VERSION};
 use crate::rejection::{Reason, Rejection};
 
-/// What a schedule is known by: a name and a version, `bank-sync/1`.
+/// Reference to a schedule: a name and a version, `bank-sync/1`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScheduleName {
     name: String,

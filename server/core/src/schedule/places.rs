@@ -1,4 +1,4 @@
-//! Where IDs, and the pieces of weighted ones, stand in the cycles of a schedule.
+//! Places of IDs, and of pieces of weighted IDs, in the cycles of a schedule.
 
 use super::Schedule;
 use crate::ids::Id;
@@ -138,7 +138,7 @@ impl Schedule {
         piece_count(weight, self.weight_quantum, self.slot_count())
     }
 
-    /// Where an ID whose hash is known stands (`HASH` only in meaning).
+    /// The place of an ID with a known hash (meaningful for `HASH` only).
     #[must_use]
     pub fn place_of_hash(&self, hash: u64) -> Place {
         self.through_windows(self.grid.at_hash(hash))

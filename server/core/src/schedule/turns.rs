@@ -33,7 +33,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Checks a span, or takes the default for `kinds`, of which each is known with its gap.
+    /// Checks a span, or takes the default for `kinds`, each with its gap.
     pub(super) fn try_new(
         span: Option<Span>,
         schedule: &Schedule,
@@ -115,7 +115,7 @@ impl Turns {
         self.span
     }
 
-    /// What is kept free behind a run of a kind, in milliseconds.
+    /// The time that is kept free after a run of a kind, in milliseconds.
     pub(crate) fn lead(&self, kind: u32) -> u64 {
         let lead = usize::try_from(kind).ok().and_then(|kind| self.leads.get(kind));
         lead.copied().unwrap_or_default()
@@ -155,7 +155,7 @@ fn least_turn(slots: u64, kinds: &[Kind]) -> u64 {
     if kinds.len() < 2 { 1 } else { kinds.iter().map(needed).max().unwrap_or(1) }
 }
 
-/// What of a cycle may be used, in milliseconds: of the longest cycle, or of the shortest.
+/// Usable time of a cycle, in milliseconds: of the longest cycle, or of the shortest.
 fn millis_of(schedule: &Schedule, longest: bool) -> u64 {
     let ticks = match longest {
         false => schedule.active_ticks(),

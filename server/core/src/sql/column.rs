@@ -33,7 +33,7 @@ impl Dialect {
     }
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnType {
     /// The database's own type uuid.
@@ -116,9 +116,9 @@ pub struct ColumnSpec {
     pub table: String,
     /// The column of the IDs, 1 to 256 bytes; quoted as it is written.
     pub column: String,
-    /// What the column holds, which decides the expression that is compared.
+    /// The type of the column, which decides the expression that is compared.
     pub column_type: ColumnType,
-    /// What the caller's query calls the table; empty for nothing.
+    /// Alias of the table in the caller's query; empty for none.
     pub table_alias: String,
     /// How predicates hold their bounds.
     pub parameter_style: ParameterStyle,

@@ -6,19 +6,19 @@ use crate::schedule::Schedule;
 use crate::sql::column::{ColumnType, Dialect};
 use crate::sql::text;
 
-/// What an index holds, and a predicate compares.
+/// The expression that an index holds and a predicate compares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
-    /// What a predicate compares, over the column.
+    /// The expression over the column.
     pub(super) expression: String,
-    /// What the expression yields.
+    /// The type of its values.
     pub(super) kind: KeyKind,
     /// MySQL and MariaDB: the type of the generated column that holds it; none where the key
     /// is a column already.
     pub(super) generated: Option<String>,
 }
 
-/// What a key's values are; all are ordered as the offsets or slots that they decide.
+/// Types of a key's values; all are ordered like the offsets or slots that they decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyKind {
     /// The first 16 hexadecimal digits of the MD5 or more of them, in lower case.
@@ -195,7 +195,7 @@ fn stored(column_type: ColumnType, column: &str) -> String {
     }
 }
 
-/// The bytes are those of UTF-8, whatever the character set of column, table and connection is.
+/// The bytes are those of UTF-8, for any character set of column, table and connection.
 fn utf8(text: &str) -> String {
     format!("CONVERT({text} USING utf8mb4)")
 }

@@ -45,7 +45,7 @@ pub struct Membership<'a> {
     schedule: &'a Schedule,
     dialect: Dialect,
     kind: KeyKind,
-    /// What predicates compare: the key, or the generated column that holds it.
+    /// The operand of predicates: the key, or the generated column that holds it.
     compared: String,
     index: Index,
     style: ParameterStyle,

@@ -5,7 +5,7 @@
 pub struct Predicate {
     /// The condition, in parentheses.
     pub sql: String,
-    /// What to bind, in the order of the placeholders.
+    /// Values to bind, in the order of the placeholders.
     pub parameters: Vec<Parameter>,
 }
 
@@ -14,7 +14,7 @@ pub struct Predicate {
 pub struct Parameter {
     /// Its name (`Named`), else empty.
     pub name: String,
-    /// What to bind, of the type that the comparison needs.
+    /// A value to bind, of the type that the comparison needs.
     pub value: Value,
 }
 

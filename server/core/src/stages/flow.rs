@@ -1,4 +1,4 @@
-//! What becomes of the backlogs of a pipeline until its next allocation.
+//! The backlogs of a pipeline until its next allocation.
 
 use super::load::{Arrivals, Rate};
 use crate::rejection::{Reason, Rejection};
@@ -7,11 +7,11 @@ use crate::time::Span;
 /// A stage between two allocations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowStage {
-    /// Its workers.
+    /// Number of workers.
     pub worker_count: u64,
-    /// How long each of its jobs takes, in nanoseconds.
+    /// Mean service time of a job, in nanoseconds.
     pub mean_nanos: u64,
-    /// What arrives at it. None: the jobs that the stage before finishes.
+    /// Arrivals. `None`: the jobs that the previous stage finishes.
     pub arrivals: Option<Arrivals>,
 }
 

@@ -6,7 +6,7 @@ use super::quotient::{Rule, ratio};
 use crate::limits::{IMPROVEMENT_PERCENT, STAGE_MOVES};
 use crate::rejection::{Reason, Rejection, in_range};
 
-/// What keeps workers where they are.
+/// Hysteresis: keeps workers at their stages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hysteresis {
     rule: Rule,
@@ -93,7 +93,6 @@ impl Score {
         if self.0 < other.0 { -micros } else { micros }
     }
 
-    /// Both together.
     pub(super) const fn plus(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }

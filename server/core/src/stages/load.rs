@@ -4,16 +4,16 @@ use crate::limits::{ARRIVAL_PERIOD_MILLIS, STAGE_WORKERS, WORKLOAD_MICROS};
 use crate::rejection::{Reason, Rejection};
 use crate::time::Span;
 
-/// Jobs that arrive on average, not yet checked: so many in every span of that length.
+/// Unchecked arrival rate: on average `count` jobs in every `period`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrivals {
-    /// How many arrive.
+    /// Number of jobs.
     pub count: i64,
-    /// The span in which they do.
+    /// The span in which they arrive.
     pub period: Span,
 }
 
-/// Arrivals in range.
+/// A checked arrival rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rate {
     pub(super) count: u64,
@@ -21,7 +21,6 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// Nothing arrives.
     pub(super) const NONE: Self = Self { count: 0, period_nanos: 1 };
 
     pub(super) fn try_new(arrivals: Arrivals) -> Result<Self, Rejection> {
@@ -41,7 +40,7 @@ impl Rate {
     }
 }
 
-/// What a stage has to do: the jobs that wait, and those that arrive.
+/// The load of a stage: waiting and arriving jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     backlog: u64,

@@ -1,4 +1,4 @@
-//! Where one worker goes that has just finished a job.
+//! Chooses the next stage of a worker that has finished a job.
 
 use super::allocate::{Share, gain};
 use super::quotient::ratio;
@@ -8,16 +8,16 @@ use super::starvation::floors;
 use crate::limits::NEXT_IMPROVEMENT_PERCENT;
 use crate::rejection::{Reason, Rejection, in_range};
 
-/// What is asked.
+/// Unchecked parameters for the next stage of one worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextSpec {
     /// In the order of the pipeline. The worker counts among the current ones of its stage.
     pub stages: Vec<StageSpec>,
     /// Its stage; none for a new worker.
     pub from: Option<usize>,
-    /// By which rule.
+    /// The divisor rule.
     pub rule: Rule,
-    /// What a stage's place is worth.
+    /// How the place of a stage in the pipeline is weighted.
     pub weighting: Weighting,
     /// It stays, unless it is worth more elsewhere by so many percent.
     pub min_gain_percent: i64,
@@ -38,16 +38,16 @@ pub enum Why {
     AllFull,
 }
 
-/// Where it goes.
+/// The next stage of a worker.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Next {
-    /// The stage; none if there is none.
+    /// Index of the stage; `None` if no stage can take the worker.
     pub stage: Option<usize>,
-    /// Why.
+    /// Why the worker goes there, or stays.
     pub why: Why,
-    /// What it is worth there, in microseconds: to be read.
+    /// Its quotient there, in microseconds, for display.
     pub quotient: f64,
-    /// What it is worth where it was; 0 where it may not stay.
+    /// Its quotient at its current stage; 0 where it may not stay.
     pub current_quotient: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The whole answer: who gets how many, why, and who has to move.
+//! The complete plan: allocations, their reasons, and the moves.
 
 use super::allocate::Share;
 use super::hysteresis::{Choice, Hysteresis};
@@ -10,16 +10,16 @@ use super::starvation::{Starved, prevented, starved};
 use crate::limits::STAGE_WORKERS;
 use crate::rejection::{Rejection, in_range};
 
-/// What is asked.
+/// Unchecked parameters of an allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllocationSpec {
-    /// In the order of the pipeline.
+    /// The stages, in the order of the pipeline.
     pub stages: Vec<StageSpec>,
-    /// How many workers there are.
+    /// Workers in total.
     pub worker_count: i64,
-    /// By which rule.
+    /// The divisor rule.
     pub rule: Rule,
-    /// What a stage's place is worth.
+    /// How the place of a stage in the pipeline is weighted.
     pub weighting: Weighting,
     /// Of all allocations that are so many moves away from the current one, the best. Default:
     /// the best of all.
@@ -32,66 +32,66 @@ pub struct AllocationSpec {
     pub prevent_starvation: bool,
 }
 
-/// What a stage gets.
+/// The allocation of one stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StageAllocation {
-    /// Its workers.
+    /// Number of workers.
     pub worker_count: u64,
-    /// Its work.
+    /// Backlog times mean service time.
     pub workload: Workload,
-    /// What waits and arrives.
+    /// Backlog and arrivals.
     pub load: Load,
-    /// How many times the workload counts.
+    /// Factor of the workload.
     pub weight: u64,
 }
 
 impl StageAllocation {
-    /// v/(w+1), in microseconds: how long its work lasts, in the rule's eyes.
+    /// v/(w+1), in microseconds: how long the work lasts according to the rule.
     #[must_use]
     pub fn score(&self) -> f64 {
         ratio(self.weighted_micros(), u128::from(self.worker_count) + 1)
     }
 
-    /// What one worker more would be worth, by the rule, in microseconds.
+    /// The quotient of one more worker under the rule, in microseconds.
     #[must_use]
     pub fn next_quotient(&self, rule: Rule) -> f64 {
         ratio(self.weighted_micros(), rule.divisor(self.worker_count))
     }
 
-    /// What counts: the workload, weighted.
+    /// The weighted workload, by which the rule decides.
     #[must_use]
     pub fn weighted_micros(&self) -> u128 {
         u128::from(self.workload.micros) * u128::from(self.weight)
     }
 }
 
-/// Workers who change.
+/// Workers that change their stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
-    /// The stage they leave; none for new ones.
+    /// The stage they leave; `None` for new workers.
     pub from: Option<usize>,
-    /// The stage they go to; none for those who are not needed any more.
+    /// The stage they go to; `None` for workers that are no longer needed.
     pub to: Option<usize>,
-    /// How many.
+    /// Number of workers.
     pub count: u64,
 }
 
-/// Who gets how many.
+/// An allocation of workers to stages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// For each stage.
+    /// The allocations, in the order of the stages.
     pub stages: Vec<StageAllocation>,
-    /// From the current allocation to this one.
+    /// Moves from the current allocation to this one.
     pub moves: Vec<Move>,
-    /// Workers whom no stage may have.
+    /// Workers that no stage may take.
     pub unassigned: u64,
-    /// Σ v/(w+1) of this allocation, in microseconds: to be read.
+    /// Σ v/(w+1) of this allocation, in microseconds, for display.
     pub score: f64,
-    /// The same, if nobody moved except where it is forced.
+    /// The score without any moves except forced ones.
     pub current_score: f64,
-    /// Whether a better allocation was turned down for `min_improvement_percent`.
+    /// Whether `min_improvement_percent` ruled out a better allocation.
     pub improvement_too_small: bool,
-    /// The stages that have waiting jobs and no worker.
+    /// Stages with waiting jobs and no worker.
     pub starved: Vec<Starved>,
     /// By how many microseconds the score would rise with `prevent_starvation`; 0 if that was
     /// asked for, or if no stage starves.

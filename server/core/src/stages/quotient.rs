@@ -1,4 +1,4 @@
-//! What one worker more is worth to a stage, compared exactly.
+//! Quotients (the worth of one more worker to a stage), compared exactly.
 
 use core::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// What the workload is divided by, for one worker more than `workers`.
+    /// The divisor of the workload for one worker more than `workers`.
     #[inline]
     pub(super) const fn divisor(self, workers: u64) -> u128 {
         let next = workers as u128 + 1;

@@ -6,50 +6,50 @@ use crate::limits::{STAGE_COUNT, STAGE_WORKERS, WORKLOAD_MICROS};
 use crate::rejection::{Reason, Rejection, in_range};
 use crate::time::Span;
 
-/// A stage, not yet checked.
+/// An unchecked stage.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StageSpec {
-    /// Jobs that wait.
+    /// Waiting jobs, without those that run.
     pub backlog_count: i64,
     /// How long jobs took: one mean, or each of some. None: it was never measured.
     pub run_times: Vec<Span>,
     /// Whether no more work will come: it gets no workers but those that are busy.
     pub done: bool,
-    /// It gets no fewer workers. Default: 0.
+    /// Minimum number of workers. Default: 0.
     pub minimum: i64,
-    /// It gets no more workers. Default: as many as there are.
+    /// Maximum number of workers. Default: all.
     pub maximum: Option<i64>,
-    /// How many it has, busy ones included.
+    /// Current workers, busy ones included.
     pub current: i64,
-    /// How many of those are in the middle of a job, and stay.
+    /// Current workers that run a job, and stay.
     pub busy: i64,
     /// The jobs that arrive; they do not change how many workers it gets. None: as many as at
     /// the stage before, from which they come; at the first stage, none.
     pub arrivals: Option<Arrivals>,
 }
 
-/// What a stage's place in the pipeline is worth.
+/// How the place of a stage in the pipeline is weighted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Weighting {
-    /// Nothing.
+    /// All stages count equally.
     #[default]
     Even,
-    /// The workload of the i-th stage counts i times: what is nearly through goes first.
+    /// The workload of the i-th stage counts i times: items close to the end go first.
     Latency,
 }
 
-/// How much work a stage has.
+/// The work of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workload {
     /// In microseconds: backlog times mean service time.
     pub micros: u64,
     /// The mean service time, to the nanosecond.
     pub mean_nanos: u64,
-    /// Whether that is the mean of the other stages, for want of its own.
+    /// Whether that is the mean of the other stages, because its own was not measured.
     pub is_estimated: bool,
 }
 
-/// Stages in range.
+/// Checked stages.
 #[derive(Debug, Clone)]
 pub(super) struct Checked {
     pub(super) workloads: Vec<Workload>,
@@ -161,7 +161,7 @@ fn workload(
     Ok((Workload { micros, mean_nanos, is_estimated: mean.is_none() }, backlog))
 }
 
-/// What arrives at a stage: its own arrivals, or those of the stage before.
+/// Arrivals at a stage: its own, or those of the previous stage.
 fn rate_of(stage: &StageSpec, before: Rate) -> Result<Rate, Rejection> {
     let rate = stage.arrivals.map(Rate::try_new).transpose()?;
     match rate {

@@ -1,4 +1,4 @@
-//! What the outside is promised of leases, written down as a history goes on.
+//! The promises of leases to their consumers, recorded as a history proceeds.
 
 use offbeat_core::spread::lease::{
     Cause, Lease, LeaseId, LeaseSpec, Leases, Outcome, SettleAction, SettleOutcome,

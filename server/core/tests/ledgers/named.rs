@@ -1,4 +1,4 @@
-//! What producers and consumers are promised of named spreads, written down as a history goes on.
+//! The promises of named spreads to producers and consumers, recorded as a history proceeds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ struct JobLedger {
     held_until: Option<u64>,
     /// Whether the producer knew that it is settled when it submitted last.
     known_settled: bool,
-    /// Whether the producer ever told that it is settled.
+    /// Whether the producer ever reported it as settled.
     was_told: bool,
     ended: u32,
 }
@@ -322,7 +322,7 @@ impl World {
         let more = LimitChanges { max_job_count: Some(1_000), ..LimitChanges::default() };
         self.machine.update(&more).map_err(|e| e.to_string())?;
         self.earlier = postcard::to_stdvec(&self.machine).unwrap();
-        // What was lost of a group that the store still has is not told to it again.
+        // Settlements of a group that the store still has are not reported to it again.
         self.ledger.values_mut().for_each(|known| known.known_settled = false);
         self.submit_again()
     }

@@ -51,7 +51,7 @@ pub fn to_value(descriptor: MessageDescriptor, bytes: &[u8]) -> Option<serde_jso
 /// Reads a message from its JSON, by its full name.
 ///
 /// # Errors
-/// When the text is no such message; the field is named.
+/// When the text is not such a message; the error names the field.
 pub fn read_json<M: prost::Message + Default>(message: &str, json: &[u8]) -> Result<M, Rejection> {
     let unknown = || Rejection::new(Reason::Malformed, "message", message, "must be a message");
     let descriptor = descriptors::message(message).ok_or_else(unknown)?;

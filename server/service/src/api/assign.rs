@@ -50,7 +50,7 @@ pub(super) fn assign(
     })
 }
 
-/// What all pieces share.
+/// Values that all pieces share.
 struct Asked<'a> {
     schedule: &'a Schedule,
     id: Id<'a>,

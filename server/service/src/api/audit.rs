@@ -13,7 +13,7 @@ use crate::work::{Permit, offload};
 use offbeat_proto as proto;
 use offbeat_proto::status;
 
-/// What a slot takes in an answer.
+/// Bytes of a slot in an answer.
 const SLOT_BYTES: usize = 8;
 
 pub(super) async fn audit(

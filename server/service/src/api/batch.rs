@@ -20,7 +20,7 @@ const INLINE_IDS: usize = 256;
 /// while they are still there.
 const ASSIGNMENT_BYTES: usize = 2 * 44;
 
-/// What all IDs of a batch, or of a stream of batches, share.
+/// Values that all IDs of a batch, or of a stream of batches, share.
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
     schedule: Arc<Schedule>,
@@ -30,7 +30,7 @@ pub(super) struct Batch {
     permit: Option<Permit>,
 }
 
-/// What a message says of all IDs.
+/// The fields of a message that apply to all IDs.
 #[derive(Debug)]
 pub(super) struct Opening {
     pub(super) schedule: Option<proto::Schedule>,
@@ -72,7 +72,7 @@ impl Batch {
         convert::identity(&self.schedule)
     }
 
-    /// Assigns a column; a long one on another thread, so that the event loop goes on.
+    /// Assigns a column; a long one on another thread, so that the event loop continues.
     /// Says how many IDs there were, too.
     pub(super) async fn assign(
         &self,

@@ -11,13 +11,13 @@ use super::weights::Pieces;
 use crate::limits::MASK_PATHS;
 use offbeat_proto as proto;
 
-/// What a row of a refused ID holds.
+/// The value in the row of a refused ID.
 pub(super) const REFUSED: i64 = -1;
 /// Bytes of a UUID.
 const UUID_BYTES: usize = 16;
 
 impl Column {
-    /// How many IDs the column holds.
+    /// Number of IDs in the column.
     pub(super) fn len(&self) -> usize {
         self.ids.len()
     }
@@ -27,7 +27,7 @@ impl Column {
         self.ids.check()
     }
 
-    /// Where the IDs stand, in order; that is the same in every zone.
+    /// Places of the IDs, in order; they are the same in every zone.
     pub(super) fn place_all(
         &self,
         schedule: &Schedule,
@@ -54,7 +54,7 @@ impl Ids {
         }
     }
 
-    /// How many IDs the column holds.
+    /// Number of IDs in the column.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::UuidBytes(bytes) => bytes.len().div_ceil(UUID_BYTES),
@@ -92,7 +92,7 @@ impl Ids {
         Ok(())
     }
 
-    /// Where the IDs stand, in order.
+    /// Places of the IDs, in order.
     pub(super) fn place_all(
         &self,
         schedule: &Schedule,

@@ -1,4 +1,4 @@
-//! What a schedule is.
+//! Describes a schedule.
 
 use offbeat_core::{Catalog, Moment, Rejection};
 

@@ -17,7 +17,7 @@ use offbeat_proto::status;
 
 /// More IDs are decided off the event loop.
 const INLINE_IDS: usize = 64;
-/// What a run takes in an answer: its columns.
+/// Bytes of a run in an answer: its columns.
 const ROW_BYTES: usize = 32;
 
 pub(super) async fn list(

@@ -13,7 +13,7 @@ use crate::work::{Permit, offload};
 use offbeat_proto as proto;
 use offbeat_proto::status;
 
-/// What an ID takes in an answer: its columns.
+/// Bytes of an ID in an answer: its columns.
 const ROW_BYTES: usize = 32;
 
 pub(super) async fn plan(

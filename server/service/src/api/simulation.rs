@@ -30,7 +30,7 @@ use offbeat_proto::v1beta1::{
 /// Events of a run over the network; the table of limits says so too.
 const SIMULATED_EVENTS: u64 = 50_000_000;
 
-/// How often progress is told.
+/// How often progress is reported.
 const PROGRESS: Duration = Duration::from_millis(200);
 
 /// Answers `SimulationService`: so many simulations at once, and no queue in front of them.

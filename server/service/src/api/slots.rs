@@ -23,7 +23,7 @@ use offbeat_proto::slot_service_server::SlotService;
 use offbeat_proto::status;
 
 /// Answers `SlotService`. Its only state is the clock, which answers requests that name no time,
-/// and the loaded schedules, of which each request takes a snapshot.
+/// and the loaded schedules; each request takes a snapshot of them.
 #[derive(Debug, Clone)]
 pub struct SlotHandlers {
     now: fn() -> Moment,

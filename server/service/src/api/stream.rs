@@ -11,7 +11,7 @@ use crate::work::Permit;
 use offbeat_proto as proto;
 use offbeat_proto::status;
 
-/// What a stream remembers: it does not grow.
+/// State of a stream; it does not grow.
 struct Conversation {
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,
@@ -85,7 +85,7 @@ impl Conversation {
             read_mask,
         } = request;
         if self.batch.is_none() {
-            // The stream keeps this schedule, whatever is loaded meanwhile.
+            // The stream keeps this schedule, even if others are loaded meanwhile.
             let (catalog, permit) = (self.schedules.snapshot(), self.permit.clone());
             let opening = Opening { schedule, from_time, kind, read_mask };
             self.batch = Some(Batch::open(opening, self.now, catalog, permit).await?);

@@ -42,7 +42,7 @@ impl Pieces {
         Ok(Self::ByWeight(counts))
     }
 
-    /// How many pieces the ID in `row` has.
+    /// Number of pieces of the ID in `row`.
     pub(super) fn of(&self, row: usize) -> u32 {
         match self {
             Self::One => 1,
@@ -50,7 +50,7 @@ impl Pieces {
         }
     }
 
-    /// How many pieces `id_count` IDs have together.
+    /// Number of pieces of `id_count` IDs together.
     pub(super) fn total(&self, id_count: usize) -> usize {
         match self {
             Self::One => id_count,

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use offbeat_core::rejection::shorten;
 
-/// Where to listen, or whom to call.
+/// An address to listen on, or to call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListenAddress {
     /// An IP address and port.

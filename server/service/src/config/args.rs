@@ -19,10 +19,14 @@ pub struct ServeArgs {
     #[arg(long, env = "OFFBEAT_LISTEN", default_value = DEFAULT_ADDRESS, value_delimiter = ',', value_name = "ADDRESS")]
     pub listen: Vec<ListenAddress>,
 
-    /// Where to answer /metrics, /livez and /readyz: ADDRESS:PORT, unix:PATH or off
+    /// Where to answer /metrics, /livez and /readyz, and on loopback the console: ADDRESS:PORT, unix:PATH or off
     /// [default: 127.0.0.1:2329, if it is free]
     #[arg(long, env = "OFFBEAT_ADMIN_LISTEN", value_name = "ADDRESS")]
     pub admin_listen: Option<AdminAddress>,
+
+    /// Let the console on the admin port redrive and delete dead letters, and show what they carry
+    #[arg(long, env = "OFFBEAT_CONSOLE_WRITE", value_parser = clap::builder::BoolishValueParser::new())]
+    pub console_write: bool,
 
     /// Let --listen be without TLS on addresses that other machines can reach
     #[arg(long, env = "OFFBEAT_INSECURE", value_parser = clap::builder::BoolishValueParser::new())]

@@ -1,4 +1,4 @@
-//! What is logged, as flags and variables say it.
+//! Filters and formats of the log, from flags and variables.
 
 use offbeat_core::rejection::shorten;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -10,7 +10,7 @@ const NOISY_TARGETS: [&str; 3] = ["h2", "hyper", "rustls"];
 /// Reads a filter; a bare word must be a level, or a typo would silence everything.
 ///
 /// # Errors
-/// When it is no filter.
+/// When it is not a valid filter.
 pub fn log_filter(text: &str) -> Result<Targets, String> {
     let refused = || {
         let allowed = "must be off, error, warn, info, debug or trace, or a filter such as \

@@ -28,17 +28,19 @@ pub use variables::{UnknownVariable, unknown_variables};
 /// Where a server listens or a client calls by default; 2328 is free of a registered service.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2328";
 
-/// Where metrics and probes are answered by default.
+/// The default address of metrics and probes.
 pub const DEFAULT_ADMIN_ADDRESS: &str = "127.0.0.1:2329";
 
 /// A checked configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where to listen.
+    /// Addresses of the services.
     pub listen: Vec<ListenAddress>,
-    /// Where to answer metrics and probes.
+    /// Address of metrics and probes.
     pub admin: Admin,
-    /// What TLS needs; without it TCP is plain.
+    /// Whether the console may change something.
+    pub console_write: bool,
+    /// Files of TLS; without them TCP is plain text.
     pub tls: Option<TlsFiles>,
     /// The bearer tokens, if calls must carry one.
     pub token_file: Option<PathBuf>,
@@ -46,41 +48,41 @@ pub struct Config {
     pub schedules: Option<ScheduleFiles>,
     /// Permissions of Unix sockets.
     pub socket_mode: SocketMode,
-    /// Who may call over Unix sockets; nobody named is everybody.
+    /// Users who may call over Unix sockets; all users if it is empty.
     pub socket_uids: Vec<u32>,
     /// Host names that callers on loopback may use besides `localhost` and addresses.
     pub allowed_hosts: Vec<String>,
     /// Whether gRPC reflection is answered.
     pub reflection: bool,
-    /// How long everything is served on after the signal to stop.
+    /// How long all requests are still served after the signal to stop.
     pub drain_delay: Duration,
-    /// How long requests in flight may go on after that.
+    /// How long requests in flight may continue after that.
     pub grace_period: Duration,
     /// Where named spreads are kept.
     pub spread_store: SpreadStoreConfig,
-    /// Limits.
+    /// The limits in force.
     pub limits: Limits,
 }
 
-/// Where metrics and probes are answered.
+/// The address of metrics and probes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Admin {
-    /// Nowhere.
+    /// There is no admin port.
     Off,
     /// At the default address, if it is free: a second server on the machine goes without.
     IfFree(ListenAddress),
-    /// There, or the server does not start.
+    /// At this address, or the server does not start.
     At(ListenAddress),
 }
 
 /// The files of TLS (PEM).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The server's certificate, and those between it and a root.
+    /// The server's certificate chain.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The private key of the certificate.
     pub key: PathBuf,
-    /// Who must have signed the clients' certificates, if they must have some.
+    /// Authorities of client certificates, if clients must have one.
     pub client_ca: Option<PathBuf>,
 }
 
@@ -169,6 +171,7 @@ impl Config {
         Ok(Self {
             listen: args.listen.clone(),
             admin,
+            console_write: args.console_write,
             tls,
             token_file: args.token_file.clone(),
             schedules,

@@ -12,7 +12,7 @@ use super::spread_store::without_password;
 /// A setting of `offbeat serve`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// Its flag.
+    /// The flag, with its dashes.
     pub flag: String,
     /// The value in force, as text; of one that is not set, what the help calls its default.
     pub value: String,
@@ -25,9 +25,9 @@ pub struct Setting {
 pub enum Source {
     /// The command line.
     Flag,
-    /// This variable.
+    /// The environment variable with this name.
     Variable(String),
-    /// Nothing else.
+    /// The default.
     Default,
 }
 

@@ -1,4 +1,4 @@
-//! Where named spreads are kept.
+//! Settings of the store of named spreads.
 
 use std::path::PathBuf;
 
@@ -55,14 +55,14 @@ pub struct SpreadStoreArgs {
     pub spread_store_key: Option<PathBuf>,
 }
 
-/// Where named spreads are kept: in Redis, or, without a URL, in memory.
+/// The store of named spreads: Redis, or, without a URL, memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpreadStoreConfig {
     /// Which Redis. It may hold a password.
     pub url: Option<String>,
-    /// What all keys begin with.
+    /// Prefix of all keys.
     pub prefix: String,
-    /// How many of its replicas may take over.
+    /// Number of its replicas that may take over.
     pub replicas: u32,
     /// Its certificate authorities, if they are not those of the system.
     pub ca: Option<PathBuf>,

@@ -1,11 +1,11 @@
-//! Variables that look like settings and are none.
+//! Unknown variables that look like settings.
 
 use std::ffi::OsString;
 use std::fmt;
 
 use offbeat_core::rejection::shorten;
 
-/// What the names of our variables begin with.
+/// Prefix of our variables.
 const PREFIX: &str = "OFFBEAT_";
 
 /// Variables of the clients, which may stand in the environment of a sidecar too.
@@ -17,7 +17,7 @@ const SIMILAR: f64 = 0.7;
 /// A variable `OFFBEAT_…` that sets nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownVariable {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
     /// The setting that was probably meant.
     pub similar: Option<String>,

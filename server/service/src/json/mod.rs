@@ -34,7 +34,7 @@ const ACCEPTED: &str = "application/json, application/proto, application/grpc";
 /// Characters of a caller's word that a refusal repeats.
 const SHOWN: usize = 128;
 
-/// How a caller of a unary method writes its message and wants its answer.
+/// Encoding of the request and the response of a unary call.
 #[derive(Debug, Clone)]
 pub(crate) struct Translation {
     content: Content,

@@ -1,4 +1,4 @@
-//! Admission: so many requests at once, and no queue in front of them.
+//! Admission: a limit on concurrent requests, without a queue.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::work::{Permit, Shared};
 #[derive(Debug, Clone)]
 pub struct Admission {
     free: Arc<Semaphore>,
-    /// Those of them that may stream.
+    /// Places that streams may take.
     streams: Arc<Semaphore>,
     limit: usize,
     shared: Shared,
 }
 
 impl Admission {
-    /// So many requests at once, and so many bytes of their messages.
+    /// Limits concurrent requests, and the bytes of their messages.
     #[must_use]
     pub fn new(limit: usize, bytes: usize) -> Self {
         let share = STREAMING_SHARE.max_size();
@@ -35,7 +35,7 @@ impl Admission {
     }
 
     /// A place for a request of `method`, or the refusal of a full server. A probe takes one of
-    /// its connection's own places, so that nobody can take those of others.
+    /// the places of its connection, so that no peer can use up those of others.
     pub(super) fn admit(&self, method: &Method, peer: &Peer) -> Result<Permit, Status> {
         let take = |free: &Arc<Semaphore>, limit| {
             Arc::clone(free).try_acquire_owned().map_err(|_| status::overloaded(limit))
@@ -48,7 +48,7 @@ impl Admission {
         Ok(Permit::new(places, self.shared.clone()))
     }
 
-    /// Requests in flight.
+    /// Number of requests in flight.
     #[must_use]
     pub fn requests(&self) -> usize {
         self.limit - self.free.available_permits()

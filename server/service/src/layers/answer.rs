@@ -1,4 +1,4 @@
-//! The body of an answer: ended in time, and its bytes counted until its reader takes them.
+//! The body of a response: ended in time, and its bytes counted until the peer reads them.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,11 +17,11 @@ use super::Call;
 use super::deadline::Deadline;
 use crate::work::Permit;
 
-/// Longer frames are handed on in pieces of so many bytes: the rest of what a slow reader has not
-/// taken stays here, and is counted.
+/// Longer frames are passed on in pieces of this size: the rest, which a slow peer has not read,
+/// stays here and is counted.
 const PIECE: usize = 64 << 10;
 
-/// What an answer is held to.
+/// Limits of a response.
 pub(super) struct Terms {
     pub(super) deadline: Deadline,
     pub(super) permit: Permit,
@@ -41,8 +41,8 @@ impl Terms {
 
 /// `response`, whose body ends with DEADLINE_EXCEEDED if it is not complete in time, with
 /// UNAVAILABLE once the server ends, and with RESOURCE_EXHAUSTED if it does not fit. It holds the
-/// request's place until then; what has not been sent at its end goes on to hold it, as
-/// `HeldAnswer` says.
+/// request's place until then; unsent pieces continue to hold it, as `HeldAnswer`
+/// says.
 pub(super) fn bound(response: Response, terms: Terms, call: Call) -> Response {
     let length = response.body().size_hint().exact();
     if let Some(length) = length
@@ -72,7 +72,7 @@ struct BoundBody(Option<(Body, Open)>);
 struct Open {
     late: Option<Pin<Box<Sleep>>>,
     ended: Option<Ended>,
-    /// What is left of a long frame.
+    /// Remaining bytes of a long frame.
     rest: Bytes,
     terms: Terms,
     call: Call,
@@ -85,7 +85,7 @@ fn is_ready<F: Future + ?Sized>(future: &mut Option<Pin<Box<F>>>, cx: &mut Conte
 }
 
 impl BoundBody {
-    /// Ends with `status` instead of what was to come; drops the handler's stream, and the place.
+    /// Ends with `status` instead of the rest; drops the handler's stream, and the place.
     fn end(&mut self, status: Status) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         Poll::Ready(self.0.take().map(|(_, open)| {
             open.call.outcome.set(&status);
@@ -138,7 +138,7 @@ impl HttpBody for BoundBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // Nobody asks for that of a body that has been begun.
+        // Not called for a body that has begun.
         self.0.as_ref().map_or_else(|| SizeHint::with_exact(0), |(body, _)| body.size_hint())
     }
 }

@@ -1,4 +1,4 @@
-//! The body of a request, whose bytes are counted as they come.
+//! The body of a request, whose bytes are counted as they arrive.
 
 use std::error::Error;
 use std::io;
@@ -15,8 +15,8 @@ use tonic::Status;
 
 use crate::work::Permit;
 
-/// `body`, whose bytes the permit counts until its messages have been dealt with. A message that
-/// has begun must go on within `time`: it takes room from others.
+/// `body`, whose bytes the permit counts until its messages are processed. A message that has
+/// begun must continue within `time`, because it takes bytes from others.
 pub(super) fn counted(body: Body, permit: Permit, time: Duration) -> Body {
     Body::new(CountedBody { body, permit, time, begun: None, stalled: None })
 }
@@ -68,7 +68,7 @@ impl HttpBody for CountedBody {
     }
 }
 
-/// What a body that cannot be read to its end says: INVALID_ARGUMENT if its framing is broken,
+/// The status of a body that cannot be read to its end: INVALID_ARGUMENT if its framing is broken,
 /// and CANCELLED if its sender has gone.
 fn broken(error: &axum::Error) -> Status {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);

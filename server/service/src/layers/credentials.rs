@@ -1,4 +1,4 @@
-//! Bearer tokens (RFC 6750): one of a few must come with every call.
+//! Bearer tokens (RFC 6750): every call must carry one of the configured ones.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -13,7 +13,7 @@ use tonic::Status;
 use super::{Call, Stack};
 use crate::limits::{TOKEN_BYTES, TOKENS};
 
-/// Refuses a request without a token, if there must be one, and all of a user who may not call.
+/// Refuses requests without a required token, and all requests of users who may not call.
 pub(super) fn check(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(), Status> {
     if call.method.open {
         return Ok(());
@@ -27,11 +27,11 @@ pub(super) fn check(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(
     }
 }
 
-/// The tokens of a server, replaced when their file changes; without a file none is asked for.
+/// The tokens of a server, replaced when their file changes; without a file none is required.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials(Option<Arc<RwLock<Tokens>>>);
 
-/// Tokens, as digests: of equal length, and of no use to who reads the memory.
+/// Tokens, as digests: of equal length, and useless to readers of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens(Vec<[u8; 32]>);
 
@@ -39,7 +39,7 @@ impl Tokens {
     /// Reads tokens, one a line; blank lines are skipped.
     ///
     /// # Errors
-    /// When there is none, or one is no token. The refusal does not show it.
+    /// When there is none, or one is malformed. The refusal does not show it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
         let mut tokens = Vec::new();
@@ -62,7 +62,7 @@ impl Tokens {
         Ok(Self(tokens))
     }
 
-    /// Compares with all tokens, in the same time whichever it is.
+    /// Compares with all tokens, in constant time.
     fn contain(&self, token: &str) -> bool {
         let digest: [u8; 32] = Sha256::digest(token).into();
         let fold = |found: Choice, known: &[u8; 32]| found | known.ct_eq(&digest);
@@ -75,20 +75,20 @@ fn allows(limit: Limit, count: usize) -> bool {
 }
 
 impl Credentials {
-    /// Asks for one of these.
+    /// Requires one of these tokens.
     #[must_use]
     pub fn new(tokens: Tokens) -> Self {
         Self(Some(Arc::new(RwLock::new(tokens))))
     }
 
-    /// Asks for one of these from now on.
+    /// Requires one of these tokens from now on.
     pub fn replace(&self, tokens: Tokens) {
         if let Some(held) = &self.0 {
             *held.write().unwrap_or_else(PoisonError::into_inner) = tokens;
         }
     }
 
-    /// Whether a call has what it must have.
+    /// Whether a call has a valid token, if one is required.
     fn allow(&self, headers: &HeaderMap) -> bool {
         let Some(tokens) = &self.0 else { return true };
         let mut given = headers.get_all(AUTHORIZATION).iter();

@@ -1,5 +1,5 @@
-//! A place for the request, and its deadline, which holds for the whole answer: stock tonic bounds
-//! only the head of an answer.
+//! A place for the request, and its deadline, which covers the whole response: stock tonic bounds
+//! only the head of a response.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -28,7 +28,7 @@ const CONNECT_TIMEOUT: &str = "connect-timeout-ms";
 /// A probe is answered within this, or not at all.
 const PROBE_TIME: Duration = Duration::from_secs(2);
 
-/// Admits a request before anything of its body is read, and ends its answer in time.
+/// Admits a request before its body is read, and ends its response in time.
 pub(super) async fn admit(stack: &Stack, call: Call, mut request: Request, next: Next) -> Response {
     let (deadline, permit) = match admitted(stack, &call, request.headers()) {
         Ok(admitted) => admitted,
@@ -51,10 +51,10 @@ pub(super) async fn admit(stack: &Stack, call: Call, mut request: Request, next:
     response
 }
 
-/// What the connection needs to know of an answer, until it has sent the last piece of it.
+/// State of a response that its connection needs until the last piece is sent.
 #[derive(Debug, Clone)]
 pub(crate) struct HeldAnswer {
-    /// When it must be complete.
+    /// Deadline of its last piece.
     pub(crate) deadline: Option<Instant>,
     /// The place, and the bytes, that the pieces hold.
     pub(crate) permit: Permit,

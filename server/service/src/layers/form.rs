@@ -1,4 +1,4 @@
-//! The protocols of the port: how a request is written, and its answer.
+//! The protocols of the port: encodings of requests and responses.
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use tonic::Status;
 
 use crate::json;
 
-/// How a request is written, and its answer.
+/// Protocol and encoding of a request and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// gRPC.
@@ -31,7 +31,7 @@ impl Form {
         }
     }
 
-    /// The answer of a request that is refused.
+    /// The response to a refused request.
     pub(super) fn refusal(self, status: Status) -> Response {
         match self {
             Self::Grpc => status.into_http(),
@@ -40,8 +40,8 @@ impl Form {
         }
     }
 
-    /// The end of an answer that has begun. The one message of a Connect answer cannot be
-    /// taken back: the connection ends instead.
+    /// The end of a response that has begun. The single message of a Connect response cannot be
+    /// revoked: the connection ends instead.
     pub(super) fn end(self, status: Status) -> Result<Frame<Bytes>, axum::Error> {
         match self {
             Self::Grpc => {

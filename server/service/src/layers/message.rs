@@ -1,7 +1,7 @@
-//! Unary calls: the message is read whole, translated if it is not gRPC's, and a large one is
+//! Unary calls: reads the whole message, and translates it if it is not gRPC's. Large messages are
 //! decoded and decided on a thread beside those that serve.
 //!
-//! Streams pass as they are: their messages come one by one.
+//! Streams pass unchanged: their messages arrive one by one.
 
 use std::task::{Context, Poll, Waker};
 
@@ -27,10 +27,10 @@ use crate::work::{Permit, offload};
 /// Larger messages are decoded and decided beside the threads that serve.
 const LARGE_BYTES: usize = 16 << 10;
 
-/// In front of a gRPC message: whether it is compressed, and its length, four bytes, big-endian.
+/// Prefix of a gRPC message: the compression flag, and the length in four bytes, big-endian.
 pub(crate) const PREFIX: usize = 5;
 
-/// Of an announced length, room for so many bytes is made before they come.
+/// The buffer for an announced length starts with at most so many bytes.
 const RESERVED_BYTES: usize = 512 << 10;
 
 pub(super) async fn read(stack: &Stack, call: &Call, request: Request, next: Next) -> Response {
@@ -184,7 +184,7 @@ async fn collect(mut body: Body, limit: Limit, is_grpc: bool) -> Result<Bytes, S
     }
 }
 
-/// The flag and the length of a gRPC message, once they have come.
+/// The flag and the length of a gRPC message, once they have arrived.
 fn read_prefix(message: &[u8]) -> Option<(u8, usize)> {
     let [flag, length @ ..] = message.first_chunk::<PREFIX>()?;
     Some((*flag, usize::try_from(u32::from_be_bytes(*length)).ok()?))

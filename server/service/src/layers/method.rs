@@ -1,4 +1,4 @@
-//! The methods of the port, and what the layers must know of one before its message is read.
+//! The methods of the port, with the facts that layers need before a message is read.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use offbeat_proto::descriptors;
 use prost_reflect::MethodDescriptor;
 
-/// A method, and how it is treated.
+/// A method, and its treatment by the layers.
 #[derive(Debug)]
 pub struct Method {
     /// `Service/Method`, or `v1beta1.Service/Method`: the name in logs and metrics, of a bounded set.
@@ -17,7 +17,7 @@ pub struct Method {
     pub bulk: bool,
     /// Whether its caller may send any number of messages.
     pub client_streaming: bool,
-    /// Whether it may stay open as long as its caller likes.
+    /// Whether it may stay open without a limit.
     pub streaming: bool,
     /// Whether it only observes, and ends as soon as the server begins to stop.
     pub ends_on_drain: bool,
@@ -43,8 +43,8 @@ const BULK: [&str; 14] = [
     "v1beta1.SimulationService/Simulate",
 ];
 
-/// Streams that observe, and one whose jobs are lost with the process: none of them has a use for
-/// the grace period.
+/// Streams that observe, and one whose jobs are lost with the process: the grace period would not
+/// help them.
 const ENDS_ON_DRAIN: [&str; 4] = [
     "NamedSpreadService/StreamJobs",
     "grpc.health.v1.Health/Watch",
@@ -52,7 +52,7 @@ const ENDS_ON_DRAIN: [&str; 4] = [
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 ];
 
-/// Answered to anybody, and always: probes.
+/// Probes: answered to every caller, at all times.
 const OPEN: &str = "grpc.health.v1.Health/Check";
 
 static METHODS: LazyLock<BTreeMap<String, Method>> = LazyLock::new(|| {
@@ -69,7 +69,7 @@ static METHODS: LazyLock<BTreeMap<String, Method>> = LazyLock::new(|| {
     known.chain(reflection).collect()
 });
 
-/// Stands for all paths without a method.
+/// Stands for all unknown paths.
 static UNKNOWN: LazyLock<Method> = LazyLock::new(|| Method::new("unknown", None, false, false));
 
 impl Method {

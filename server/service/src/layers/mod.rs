@@ -1,13 +1,13 @@
-//! What every request passes on its way to a handler, from the outside in:
+//! The layers that every request passes on its way to a handler, from the outside in:
 //!
 //! 1. `observe`: counts, times and logs it, and answers a panic with INTERNAL
-//! 2. `origin`: on loopback, refuses what a web page has sent
-//! 3. `credentials`: asks for a token
+//! 2. `origin`: on loopback, refuses requests of web pages
+//! 3. `credentials`: requires a token
 //! 4. `admission` and `deadline`: a place, and the time until the answer must be complete
 //! 5. `message`: reads a unary message whole, translates JSON, and decides what is large on a
 //!    thread beside those that serve
 //!
-//! Behind them are the generated services.
+//! After them come the generated services.
 
 mod admission;
 mod answer;
@@ -45,20 +45,20 @@ pub(crate) use observe::{Outcome, RefusedCredentials};
 use form::Form;
 use method::Method;
 
-/// What the layers share.
+/// State that the layers share.
 #[derive(Debug)]
 pub struct Stack {
-    /// The tokens that are asked for.
+    /// The tokens that calls must carry.
     pub credentials: Credentials,
-    /// Whom callers on loopback may name.
+    /// Host names that callers on loopback may use.
     pub hosts: AllowedHosts,
     /// Places and bytes for requests in flight.
     pub admission: Admission,
-    /// Where requests are counted.
+    /// Counts requests.
     pub metrics: Arc<Metrics>,
     /// Whether each request has a span.
     pub spans: bool,
-    /// Where named spreads are kept, as spans name it.
+    /// The store of named spreads, as spans name it.
     pub spread_store: &'static str,
     /// The sizes of messages.
     pub limits: MessageLimits,
@@ -103,7 +103,7 @@ pub struct Ends {
     pub terminating: watch::Receiver<bool>,
 }
 
-/// Whom a connection leads to.
+/// The peer of a connection.
 #[derive(Debug, Clone)]
 pub struct Peer {
     /// Whether the listener is plain TCP on loopback, which web pages can reach.
@@ -122,7 +122,7 @@ impl Peer {
     }
 }
 
-/// What the layers know of a request; one of its extensions.
+/// Facts about a request that layers share; one of its extensions.
 #[derive(Debug, Clone)]
 struct Call {
     method: &'static Method,
@@ -154,8 +154,7 @@ async fn refuse_or_read(State(stack): State<Arc<Stack>>, request: Request, next:
     deadline::admit(&stack, call, request, next).await
 }
 
-/// What [`observe`] found out of a request. Only a request that never passed it has none, which
-/// does not happen.
+/// The findings of [`observe`] about a request. Every request has passed it.
 fn call_of(request: &Request) -> Call {
     request.extensions().get().cloned().unwrap_or_else(|| Call::of(request))
 }

@@ -21,7 +21,7 @@ use super::{Call, Stack};
 use crate::metrics::{Metrics, Record};
 use crate::telemetry;
 
-/// How a request ended, as far as is known; the first word stands.
+/// The final status of a request; later ones are ignored.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outcome(Arc<OnceLock<Ended>>);
 
@@ -95,8 +95,7 @@ pub(super) async fn observe(
     response.map(|body| Body::new(RecordedBody { body: Some(body), recorded }))
 }
 
-/// Writes the request down when dropped: with the answer's body, or with the call that never came
-/// to one.
+/// Records the request when dropped: with the body of its response, or with a call that has none.
 struct Recorded {
     record: Record,
     metrics: Arc<Metrics>,
@@ -107,7 +106,7 @@ struct Recorded {
 impl Drop for Recorded {
     fn drop(&mut self) {
         let ended = self.call.outcome.0.get();
-        // A caller who left before the end.
+        // The caller left before the end.
         let code = ended.map_or(Code::Cancelled, |ended| ended.code);
         let reason = ended.and_then(|ended| ended.reason.as_deref());
         self.record.end(&self.metrics, code, reason, &self.span);

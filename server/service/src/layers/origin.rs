@@ -1,6 +1,6 @@
-//! Requests that a web page has sent. A browser on this machine reaches loopback listeners, and a
-//! page whose name has been rebound to 127.0.0.1 (DNS rebinding) may post to them and read the
-//! answers. Such a request names another host than this machine, or says where it comes from.
+//! Refuses requests of web pages. A browser on this machine reaches loopback listeners, and a page
+//! whose name has been rebound to 127.0.0.1 (DNS rebinding) can post to them and read the
+//! responses. Such a request names a host other than this machine, or names its origin.
 
 use std::net::IpAddr;
 use std::sync::Arc;

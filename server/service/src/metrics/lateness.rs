@@ -1,4 +1,4 @@
-//! How late runs started, as callers say it.
+//! Lateness of runs, as callers report it.
 
 use std::collections::BTreeSet;
 use std::fmt;

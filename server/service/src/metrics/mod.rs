@@ -1,7 +1,7 @@
 //! What is seen from outside: counters of requests, and what the process holds, in the
 //! OpenMetrics text format that Prometheus reads.
 //!
-//! Labels take few values, whatever callers send: methods that exist, codes and reasons of the
+//! Labels take few values, never text that callers send: methods that exist, codes and reasons of the
 //! contract, and a hundred at most of the schedules, kinds and spreads that callers name.
 
 mod lateness;
@@ -44,10 +44,10 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 /// What the names of reasons begin with in the contract, and do not in labels.
 const REASON_PREFIX: &str = "ERROR_REASON_";
 
-/// What every name of ours begins with.
+/// Prefix of our metrics.
 const PREFIX: &str = "offbeat";
 
-/// What names are called that have no series of their own.
+/// Label of names without a series of their own.
 const OTHER: &str = "other";
 
 /// Upper bounds of the latency histogram, in seconds.

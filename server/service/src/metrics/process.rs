@@ -14,7 +14,7 @@ use super::snapshot::set;
 /// Where control groups (version 2) are mounted.
 const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
 
-/// What every process tells of itself; `start` is when this one began.
+/// Standard metrics of a process; `start` is its start time.
 pub(super) fn registry(start: Moment) -> Registry {
     let mut registry = Registry::with_prefix("process");
     let (seconds, nanos) = start.parts();

@@ -1,4 +1,4 @@
-//! How a request ended: counted, timed and logged once.
+//! Counts, times and logs a request when it ends.
 
 use http::HeaderMap;
 use opentelemetry::trace::TraceContextExt as _;
@@ -11,7 +11,7 @@ use super::{Metrics, code_name};
 use crate::layers::method::Method;
 use crate::telemetry;
 
-/// What log lines of requests are filtered by.
+/// Target of the log lines of requests.
 const TARGET: &str = "offbeat::request";
 
 /// A request in flight.
@@ -19,7 +19,7 @@ const TARGET: &str = "offbeat::request";
 pub struct Record {
     method: &'static Method,
     started: Instant,
-    /// The caller's trace, if somebody may read of it.
+    /// The caller's trace, if it may be logged.
     trace: Option<opentelemetry::Context>,
 }
 
@@ -31,7 +31,7 @@ impl Record {
         Self { method, started, trace }
     }
 
-    /// Writes it down.
+    /// Counts the request, and logs it at `debug`.
     pub fn end(&self, metrics: &Metrics, code: Code, reason: Option<&str>, span: &Span) {
         let took = self.started.elapsed();
         metrics.request(self.method, code, reason, took);

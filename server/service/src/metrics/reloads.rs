@@ -11,13 +11,13 @@ use prometheus_client::registry::Registry;
 
 use super::encode;
 
-/// What is read again.
+/// Labels of the files that the server polls.
 pub const RELOADED: [&str; 3] = [CERTIFICATES, TOKENS, SCHEDULES];
-/// Of TLS.
+/// Certificates and keys of TLS.
 pub const CERTIFICATES: &str = "certificates";
-/// Of callers.
+/// Bearer tokens of callers.
 pub const TOKENS: &str = "tokens";
-/// Of those that callers name.
+/// Schedules that callers name.
 pub const SCHEDULES: &str = "schedules";
 
 /// A family by what is read.

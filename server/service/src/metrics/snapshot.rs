@@ -1,4 +1,4 @@
-//! What a server holds at a moment, as gauges.
+//! Gauges of a server's contents.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{PREFIX, process, spreads};
 use crate::limits::SCHEDULE_SERIES;
 use crate::spreads::SpreadFigures;
 
-/// What a server holds at a moment.
+/// Contents of a server at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     /// Whether it takes requests: as `/readyz` says.
@@ -26,9 +26,9 @@ pub struct Snapshot {
     pub message_bytes: usize,
     /// The schedules that callers may name.
     pub schedules: Arc<Catalog>,
-    /// Where named spreads are kept.
+    /// The store of named spreads.
     pub store: &'static str,
-    /// What each named spread holds.
+    /// Contents of each named spread.
     pub spreads: Vec<SpreadFigures>,
 }
 

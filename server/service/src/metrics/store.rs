@@ -62,7 +62,7 @@ impl Default for StoreMetrics {
 }
 
 impl StoreMetrics {
-    /// A step has ended. A store that is full was reached all the same.
+    /// A step has ended. A store that is full was still reached.
     pub fn record(&self, step: &'static str, took: Duration, failure: Option<StepFailure>) {
         self.durations.get_or_create(&[("step", step)]).observe(took.as_secs_f64());
         if let Some(failure) = failure {

@@ -1,10 +1,9 @@
-//! The requests of one connection that are in flight, and the answers that their reader does not
-//! take.
+//! The requests in flight on one connection, and responses that the peer does not read.
 //!
-//! hyper takes a piece of an answer before its reader makes room for it, and the next, or the end,
-//! as soon as there is room for a byte. What it has taken is not sent yet: until the last piece is,
-//! the request is in flight, and holds its place. A reader who makes no room would hold it for
-//! ever, so its connection is closed.
+//! hyper takes a piece of a response before the peer makes room for it, and the next piece, or the
+//! end, as soon as there is room for a byte. A taken piece is not sent yet: the request is in
+//! flight, and holds its place, until the last piece is sent. A peer that stops reading would hold it
+//! forever, so its connection is closed.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -22,16 +21,16 @@ use tokio::time::Instant;
 use crate::layers::{HeldAnswer, RefusedCredentials};
 use crate::work::Permit;
 
-/// A caller without credentials takes its refusal within this.
+/// Time for a caller without credentials to read its refusal.
 const REFUSAL_TIME: Duration = Duration::from_millis(250);
 
-/// A reader may take the end of an answer so long after its deadline.
+/// Time after the deadline for a peer to read the end of a response.
 const AFTER_DEADLINE: Duration = Duration::from_secs(1);
 
-/// How often answers are looked at while some are in flight.
+/// Interval of checks while responses are in flight.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What is in flight on one connection.
+/// Requests in flight on one connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Activity(Arc<Inner>);
 
@@ -48,16 +47,16 @@ struct Answers {
     waiting: BTreeMap<u64, Untaken>,
 }
 
-/// What the reader of an answer has not taken.
+/// The part of a response that its peer has not read.
 #[derive(Debug, Default)]
 struct Untaken {
     pieces: usize,
-    /// Until when it must take one; `None` while there is nothing to take.
+    /// When it must have read one; `None` while there is none.
     until: Option<Instant>,
 }
 
 impl Activity {
-    /// A request begins.
+    /// Counts a new request.
     pub(super) fn begin(&self) -> InFlight {
         let mut answers = self.lock();
         let number = answers.next;
@@ -91,7 +90,7 @@ impl Activity {
         }
     }
 
-    /// Ready when the reader of an answer has made no room for it in time.
+    /// Ready when the peer has not read a response in time.
     pub(super) async fn stalled(&self) {
         loop {
             let changed = self.0.changed.notified();
@@ -122,8 +121,8 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// The answer, which is in flight until its body and each piece of it are dropped. Its reader
-    /// may take nothing for `time` at most.
+    /// The response, which is in flight until its body and all of its pieces are dropped. The peer
+    /// may stop reading for at most `time`.
     pub(super) fn answered(self, response: Response, time: Duration) -> Response {
         let refused = response.extensions().get::<RefusedCredentials>().is_some();
         let time = if refused { time.min(REFUSAL_TIME) } else { time };
@@ -151,7 +150,7 @@ impl Drop for InFlight {
     }
 }
 
-/// How long the reader of an answer may make no room.
+/// How long a peer may read nothing of a response.
 #[derive(Debug, Clone, Copy)]
 struct ReadTimeout {
     time: Duration,
@@ -165,7 +164,7 @@ impl ReadTimeout {
     }
 }
 
-/// What the body of an answer, and its pieces, have in common.
+/// State that the body of a response shares with its pieces.
 struct Answer {
     in_flight: InFlight,
     timeout: ReadTimeout,
@@ -174,13 +173,13 @@ struct Answer {
 }
 
 impl Answer {
-    /// A piece that is to be sent.
+    /// Wraps a piece before it is sent.
     fn piece(self: &Arc<Self>, bytes: Bytes) -> Bytes {
         self.update(|pieces| pieces + 1);
         Bytes::from_owner(Piece { bytes, answer: Arc::clone(self) })
     }
 
-    /// Counts the pieces that the reader has not taken. With each change its time begins again.
+    /// Counts the pieces that the peer has not read. Each change restarts its time.
     fn update(&self, count: impl FnOnce(usize) -> usize) {
         self.in_flight.update(|untaken| {
             let pieces = count(untaken.pieces);
@@ -194,7 +193,7 @@ impl Answer {
     }
 }
 
-/// A piece of an answer, dropped when it has been sent.
+/// A piece of a response, dropped when it has been sent.
 struct Piece {
     bytes: Bytes,
     answer: Arc<Answer>,

@@ -1,5 +1,6 @@
-//! The admin port: `/metrics` for Prometheus, `/healthz`, `/livez` and `/readyz` for probes. It
-//! tells nothing of callers or jobs but the names of their schedules and spreads, and its connections are not those of the services.
+//! The admin port: `/metrics` for Prometheus, `/healthz`, `/livez` and `/readyz` for probes, and on
+//! loopback the console. Of callers and jobs, metrics and probes show only the names of schedules and
+//! spreads. Its connections are separate from those of the services.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +13,13 @@ use axum::routing::get;
 use http::{HeaderValue, StatusCode, header};
 
 use super::connection::Connections;
+use crate::console::{self, Console};
 use crate::layers::{Admission, AllowedHosts, Peer};
 use crate::metrics::{self, Metrics, Snapshot};
 use crate::schedules::Loaded;
 use crate::spreads::SpreadStore;
 
-/// What the admin port sees of a server.
+/// State of a server that the admin port shows.
 #[derive(Debug)]
 pub(crate) struct AdminState {
     pub(crate) ready: AtomicBool,
@@ -30,19 +32,29 @@ pub(crate) struct AdminState {
     pub(crate) hosts: AllowedHosts,
 }
 
-/// What the admin port answers.
-pub(crate) fn router(state: Arc<AdminState>) -> Router {
+/// The response in place of the console, if there is none.
+const NO_CONSOLE: &str = "there is no console here: it is on loopback alone, and not on a server \
+                          that knows its callers by certificates or users of a socket, unless it \
+                          asks for tokens\n";
+
+/// Handlers of the admin port.
+pub(crate) fn router(state: Arc<AdminState>, console: Option<&Console>) -> Router {
+    let console = match console {
+        Some(console) => console::router(console),
+        None => Router::new().route("/", get((StatusCode::NOT_FOUND, NO_CONSOLE))),
+    };
     Router::new()
         .route("/metrics", get(render))
         .route("/healthz", get("alive\n"))
         .route("/livez", get("alive\n"))
         .route("/readyz", get(readiness))
-        .fallback((StatusCode::NOT_FOUND, "must be /metrics, /healthz, /livez or /readyz\n"))
-        .layer(from_fn_with_state(Arc::clone(&state), guard))
-        .with_state(state)
+        .with_state(Arc::clone(&state))
+        .merge(console)
+        .fallback((StatusCode::NOT_FOUND, "must be /metrics, /healthz, /livez, /readyz or /\n"))
+        .layer(from_fn_with_state(state, guard))
 }
 
-/// Refuses users who may not call, and web pages; closes the connection behind each answer.
+/// Refuses users who may not call, and web pages; closes the connection after each response.
 async fn guard(State(state): State<Arc<AdminState>>, request: Request, next: Next) -> Response {
     let mut response = match check(&state, &request) {
         Ok(()) => next.run(request).await,

@@ -27,31 +27,31 @@ use crate::limits::{
 };
 use crate::metrics::Metrics;
 
-/// No answer to a ping within this closes the connection.
+/// A connection is closed if a ping has no response within this.
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A connection that was asked to end, and has nothing in flight for so long, is dropped.
+/// A connection that was asked to end is dropped after this time without requests in flight.
 const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A user who may not call is told so within this.
+/// Within this, a user who may not call gets the refusal.
 const REFUSED_USER_TIME: Duration = Duration::from_secs(1);
 
-/// Connections at once of users who may not call.
+/// Concurrent connections of users who may not call.
 const REFUSED_USERS: usize = 16;
 
 /// The largest part of a connection's age by which it ends earlier than others, in thousandths.
 const AGE_JITTER: u64 = 100;
 
-/// How the connections of a listener are served.
+/// Settings of the connections of a listener.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// At once.
+    /// Open at the same time.
     pub(crate) max_connections: usize,
-    /// Until the first bytes have come; with TLS, once for its handshake and once behind it.
+    /// Until the first bytes arrive; with TLS, once for the handshake and once after it.
     pub(crate) first_bytes: Duration,
     /// Until the first request has begun, and on HTTP/1.1 until the next.
     pub(crate) idle: Duration,
-    /// For which a peer may take nothing of what is written to it.
+    /// For which a peer may read nothing of the data written to it.
     pub(crate) write_stall: Duration,
     /// After which a connection is asked to end.
     pub(crate) max_age: Option<Duration>,
@@ -68,7 +68,7 @@ pub(crate) struct Connections {
     open: Arc<AtomicUsize>,
     metrics: Arc<Metrics>,
     draining: watch::Receiver<bool>,
-    /// Becomes true when every connection is to be dropped; so is each, when this is.
+    /// Becomes true when all connections must be dropped; dropping it has the same effect.
     cut: watch::Sender<bool>,
 }
 
@@ -87,7 +87,7 @@ impl Connections {
         Self { router, settings, tls, uids, free, open, metrics, draining, cut }
     }
 
-    /// How many are open.
+    /// Number of open connections.
     pub(crate) fn count(&self) -> usize {
         self.open.load(Ordering::Relaxed)
     }
@@ -104,8 +104,8 @@ impl Connections {
         self.cut.send_replace(true);
     }
 
-    /// Accepts connections for as long as this is polled. Further ones than there are places for
-    /// wait in the listen queue.
+    /// Accepts connections while it is polled. Connections beyond the limit wait in the listen
+    /// queue.
     pub(crate) async fn accept(self: Arc<Self>, listener: Listener) {
         // A page cannot reach a listener with TLS under a name that its certificate does not have.
         let on_loopback = listener.is_on_loopback() && self.tls.is_none();
@@ -200,7 +200,7 @@ impl Connections {
     }
 }
 
-/// Counts a connection for as long as it lives.
+/// Counts a connection until it is dropped.
 struct OpenConnection(Arc<AtomicUsize>);
 
 impl OpenConnection {
@@ -216,8 +216,8 @@ impl Drop for OpenConnection {
     }
 }
 
-/// Ready when a connection has reached its age, if there is one. Some end a little earlier, so
-/// that those that began together do not end together.
+/// Ready when a connection has reached its maximum age, if there is one. The age varies a little,
+/// so that connections that began together do not end together.
 async fn aged(max_age: Option<Duration>) {
     match max_age {
         None => std::future::pending().await,

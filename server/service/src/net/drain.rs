@@ -1,7 +1,7 @@
 //! The rest of a request that was refused before it was read.
 //!
-//! Over HTTP/1.1 a server that closes while the client still sends makes the client's system throw
-//! away the answer. So what is left of the body is read and dropped, within bounds.
+//! Over HTTP/1.1, if a server closes while the client still sends, the client's system discards the
+//! response. So the rest of the body is read and dropped, within bounds.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -18,8 +18,8 @@ use crate::limits::DRAINED_BYTES;
 /// How long the rest of a request is read.
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 
-/// The body of a request, of which the rest is read if it is dropped before its end. HTTP/2 needs
-/// no such thing, and who waits for "100 Continue" has not begun to send.
+/// The body of a request; the rest is read if it is dropped before its end. HTTP/2 does not need
+/// that, and a client that waits for "100 Continue" has not begun to send.
 pub(super) fn body(request: Request<Incoming>) -> Request<Body> {
     let is_sending =
         request.version() < Version::HTTP_2 && !request.headers().contains_key(header::EXPECT);

@@ -1,6 +1,6 @@
-//! Counts the HTTP/2 frames (RFC 9113, 4.1) that a peer sends without asking for anything. hyper
-//! and h2 bound what they store of such frames, not how many they answer: a flood of pings,
-//! settings, window updates or priorities would keep a core at work for ever.
+//! Counts the HTTP/2 frames (RFC 9113, 4.1) that a peer sends outside of requests. hyper and h2
+//! bound how many of them they store, not how many they answer: a flood of pings,
+//! settings, window updates or priorities would keep a core at work forever.
 
 use std::io;
 
@@ -15,16 +15,16 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const CONTINUATION: u8 = 9;
 
-/// Control frames that headers, or data, allow for.
+/// Control frames that one HEADERS or DATA frame allows for.
 const EARNED_BY_REQUEST: f64 = 4.0;
 
-/// Bytes of answers that allow for a control frame.
+/// Bytes of responses that allow for one control frame.
 const WRITTEN_BYTES_PER_FRAME: f64 = 32.0;
 
 /// The control frames of one connection.
 #[derive(Debug)]
 pub struct ControlFrames {
-    /// Bytes of the preface that have come; `None` if the peer does not speak HTTP/2.
+    /// Bytes of the preface that have arrived; `None` if the peer does not speak HTTP/2.
     preface: Option<usize>,
     header: [u8; HEADER],
     header_len: usize,
@@ -105,7 +105,7 @@ impl ControlFrames {
 }
 
 impl ControlFrames {
-    /// Takes bytes that were written: their reader tells of the room that it has made.
+    /// Counts bytes that were written: the peer acknowledges them with window updates.
     pub fn wrote(&mut self, bytes: usize) {
         self.earn(f64::from(u32::try_from(bytes).unwrap_or(u32::MAX)) / WRITTEN_BYTES_PER_FRAME);
     }

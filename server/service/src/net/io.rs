@@ -1,5 +1,5 @@
-//! A socket with timeouts that hyper does not have: a peer must soon say which protocol it speaks,
-//! and must take what is written to it.
+//! A socket with timeouts that hyper does not have: for the bytes that decide the protocol, and for
+//! writes that the peer does not read.
 
 use std::io;
 use std::pin::Pin;
@@ -14,12 +14,12 @@ use super::frames::ControlFrames;
 /// Bytes that decide between HTTP/1.1 and HTTP/2: the preface of the latter (RFC 9113, 3.4).
 const PREFACE_BYTES: usize = 24;
 
-/// Fails to read if the first bytes do not come in time or too many control frames come, and to
-/// write if the peer takes nothing for too long.
+/// Reading fails if the first bytes do not arrive in time, or after too many control frames.
+/// Writing fails if the peer reads nothing for too long.
 pub(super) struct TimeoutIo<S> {
     socket: S,
     frames: ControlFrames,
-    /// Bytes of the preface that have not come.
+    /// Bytes of the preface that have not arrived.
     missing: usize,
     first_bytes: Option<Pin<Box<Sleep>>>,
     write_timeout: Duration,
@@ -38,7 +38,7 @@ impl<S> TimeoutIo<S> {
         }
     }
 
-    /// Passes on what a write came to; times those that come to nothing.
+    /// Passes on the result of a write; a pending write starts the timer.
     fn time_write<T>(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! TCP and Unix sockets to accept from.
+//! TCP and Unix listeners.
 
 use std::fs;
 use std::io;
@@ -14,16 +14,16 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 
 use crate::config::{ListenAddress, SocketMode};
 
-/// Of the folder of a Unix socket, if it is made.
+/// Mode of the folder of a Unix socket, if the server makes it.
 const FOLDER_MODE: u32 = 0o700;
 
 /// Connections that wait to be accepted, if the system allows as many.
 const BACKLOG: u32 = 4_096;
 
-/// The pause after a failed accept (mostly for want of file descriptors).
+/// The pause after a failed accept (usually because file descriptors ran out).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a start waits to find out whether somebody listens on a Unix socket.
+/// Timeout of the check at the start whether a process listens on a Unix socket.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A bound listener.
@@ -37,8 +37,8 @@ pub enum Listener {
 }
 
 impl Listener {
-    /// Binds `address`; a stale socket of ours, on which nobody listens, is replaced, and a
-    /// folder that is missing is made, for the owner alone.
+    /// Binds `address`. Replaces a stale socket of the same user without a listener, and makes a
+    /// missing folder, for the owner only.
     ///
     /// # Errors
     /// When the address is taken, not ours, or not a socket.
@@ -48,7 +48,7 @@ impl Listener {
             ListenAddress::Unix(path) => {
                 make_folder(path)?;
                 remove_stale_socket(path).await?;
-                // Until its permissions are set, nobody else may connect.
+                // Until its permissions are set, no other user may connect.
                 let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
                 let listener = UnixListener::bind(path);
                 rustix::process::umask(umask);
@@ -83,7 +83,7 @@ impl Listener {
     }
 
     /// Whether it is TCP, and bound to this machine alone.
-    pub(super) fn is_on_loopback(&self) -> bool {
+    pub(crate) fn is_on_loopback(&self) -> bool {
         match self {
             Self::Tcp(listener) => {
                 listener.local_addr().is_ok_and(|address| address.ip().to_canonical().is_loopback())
@@ -92,10 +92,10 @@ impl Listener {
         }
     }
 
-    /// The address it is bound to: the port that was chosen, where 0 was asked for.
+    /// The bound address, with the chosen port instead of 0.
     ///
     /// # Errors
-    /// When the system does not say.
+    /// When the system does not know it.
     pub fn address(&self) -> io::Result<ListenAddress> {
         match self {
             Self::Tcp(listener) => Ok(ListenAddress::Tcp(listener.local_addr()?)),
@@ -111,8 +111,8 @@ pub(super) enum Accepted {
     Unix(UnixStream),
 }
 
-/// The file of a Unix socket of ours; removed when dropped, unless a successor's has taken its
-/// place.
+/// The file of a bound Unix socket. It is removed when dropped, unless a successor has replaced
+/// it.
 #[derive(Debug)]
 pub struct SocketFile {
     path: PathBuf,
@@ -133,7 +133,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
-/// As tokio's own, but with a longer queue.
+/// Like tokio's own, but with a longer queue.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_reuseaddr(true)?;

@@ -1,5 +1,5 @@
-//! TLS by rustls, with certificates that are exchanged under open connections: those keep the
-//! ones they began with.
+//! TLS by rustls. Certificates can be replaced while connections are open; these keep the ones they
+//! began with.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

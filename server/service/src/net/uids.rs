@@ -9,7 +9,7 @@ use tokio::time::Instant;
 /// Refused users are logged once in this time, with their number.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The users who may call; none named means everybody who can open the socket.
+/// The users who may call; if empty, everybody who can open the socket.
 #[derive(Debug, Clone)]
 pub(super) struct Uids {
     allowed: Arc<[u32]>,

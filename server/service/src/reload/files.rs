@@ -1,5 +1,5 @@
-//! Files that are read again when they change: certificates, tokens and schedules, which are
-//! renewed under a running server (in Kubernetes by replacing a symbolic link).
+//! Files that are polled for changes: certificates, tokens and schedules, which are renewed while
+//! the server runs (in Kubernetes by replacing a symbolic link).
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use offbeat_core::limits::Limit;
 use rustix::fs::OFlags;
 
-/// How long a file that has changed must hold still.
+/// How long a changed file must stay the same before it is read.
 const SETTLING_TIME: Duration = Duration::from_millis(200);
 
 /// Permissions of group and others to write.
@@ -18,24 +18,24 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// Permissions of others to read.
 const READABLE_BY_OTHERS: u32 = 0o004;
 
-/// Files, and what they held when last read.
+/// Files, with their contents at the last read.
 #[derive(Debug, Clone)]
 pub(crate) struct Watched {
     paths: Vec<PathBuf>,
     limit: Limit,
     held: Vec<Vec<u8>>,
-    /// What a poll found that was not taken.
+    /// New content that a poll found and that is not yet used.
     seen: Option<Vec<Vec<u8>>>,
 }
 
-/// What reading files again has found.
+/// Result of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Polled {
-    /// What they held before.
+    /// The previous content.
     Same,
-    /// Something else, which may not be all of it yet.
+    /// New content that may still be incomplete.
     Settling,
-    /// Something else.
+    /// New content.
     Changed,
 }
 
@@ -51,19 +51,19 @@ impl Watched {
         Self { paths, limit, held: Vec::new(), seen: None }
     }
 
-    /// What they held when last read, in the order of their paths.
+    /// Contents at the last read, in the order of the paths.
     pub(crate) fn contents(&self) -> &[Vec<u8>] {
         &self.held
     }
 
-    /// What the first of them held.
+    /// Content of the first file.
     pub(crate) fn first(&self) -> &[u8] {
         self.held.first().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Reads them again. A file that is being rewritten in place may hold
-    /// half of what it will, so a change counts once the files have held still: for a moment if
-    /// each ends with a line, or else from one poll to the next.
+    /// Polls them. A file that is being rewritten in place may be incomplete, so a change counts
+    /// only when the files stay the same: for a moment if each ends with a line feed, otherwise
+    /// from one poll to the next.
     pub(super) async fn poll(&mut self) -> Result<Polled, String> {
         let now = self.read_again().await?;
         if now == self.held {

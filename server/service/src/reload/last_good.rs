@@ -10,14 +10,14 @@ use tempfile::NamedTempFile;
 use super::files::read;
 use crate::limits::SCHEDULE_FILE_BYTES;
 
-/// The copy, which is there or not yet.
+/// The copy, which may not exist yet.
 #[derive(Debug, Clone)]
 pub(super) struct LastGood {
     path: PathBuf,
 }
 
 impl LastGood {
-    /// The copy at `path`, which may not be anything but a file: it is going to be replaced.
+    /// The copy at `path`, which must be a regular file or absent: it will be replaced.
     pub(super) fn try_new(path: &Path) -> Result<Self, String> {
         match fs::symlink_metadata(path) {
             Ok(metadata) if !metadata.is_file() => {
@@ -31,12 +31,12 @@ impl LastGood {
         &self.path
     }
 
-    /// What it holds, if it is there.
+    /// Its content, if it exists.
     pub(super) fn read(&self) -> Option<Result<Vec<u8>, String>> {
         self.path.exists().then(|| read(SCHEDULE_FILE_BYTES, &self.path))
     }
 
-    /// Replaces it as a whole, and not at all if it holds `contents` already.
+    /// Replaces it as a whole, unless it already holds `contents`.
     pub(super) fn write(&self, contents: &[u8]) -> Result<(), String> {
         if self.read().is_some_and(|held| held.is_ok_and(|held| held == contents)) {
             return Ok(());

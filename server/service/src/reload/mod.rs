@@ -1,4 +1,4 @@
-//! Certificates, tokens and schedules, replaced under a running server: all of a file or nothing.
+//! Reloads certificates, tokens and schedules of a running server: all of a file or nothing.
 
 pub(crate) mod files;
 mod last_good;
@@ -21,7 +21,7 @@ use crate::schedules::Loaded;
 use files::{Polled, Watched};
 use schedules::{Found, ScheduleFile};
 
-/// How often files are read again.
+/// Interval of polls.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The files that may change under a running server.
@@ -32,7 +32,7 @@ pub(crate) struct Reloadable {
     schedules: Option<Source<ScheduleFile>>,
     /// Why the file of schedules is refused, where a copy of an older one is used.
     refused_schedules: Option<String>,
-    /// When all of it was read.
+    /// Time of the last read.
     time: Moment,
     hangup: Signal,
     /// The files of secrets, by their flags.
@@ -129,7 +129,7 @@ impl Reloadable {
         self.refused_schedules.as_deref()
     }
 
-    /// Keeps a copy of the schedules, if it was asked for; or only looks whether that will do.
+    /// Keeps a copy of the schedules, if one is configured; a trial only checks that it can.
     pub(crate) fn keep_copy(&self, is_trial: bool) -> Result<(), String> {
         let Some(Source { watched, made, .. }) = &self.schedules else { return Ok(()) };
         let (Some(last_good), None) = (made.last_good(), &self.refused_schedules) else {

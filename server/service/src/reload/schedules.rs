@@ -95,7 +95,8 @@ impl ScheduleFile {
         Ok(())
     }
 
-    /// Keeps what was accepted. The server goes on without a copy; only its next start has an older one.
+    /// Keeps the accepted schedules. If that fails, the server continues, and its next start has an
+    /// older copy.
     async fn keep_copy(&self, contents: Vec<u8>) {
         let Some(last_good) = self.last_good.clone() else { return };
         let written = tokio::task::spawn_blocking(move || last_good.write(&contents)).await;

@@ -1,6 +1,6 @@
-//! Where named spreads are held.
+//! Stores of named spreads.
 //!
-//! [`SpreadStore`] is the seam: handlers know nothing else of a store. One is in memory, one in
+//! Handlers use stores only through the trait [`SpreadStore`]. One store is in memory, the other in
 //! Redis.
 
 mod memory;
@@ -27,15 +27,15 @@ use tokio::time::Instant;
 /// A spread, as a store describes it.
 #[derive(Debug, Clone)]
 pub struct Description {
-    /// Its name.
+    /// Name of the spread.
     pub name: String,
     /// The life of the spread.
     pub epoch: u64,
-    /// Its parameters.
+    /// Parameters that it was opened with.
     pub spec: NamedSpreadSpec,
     /// Whether it takes groups.
     pub state: SpreadState,
-    /// What it holds.
+    /// Contents, in numbers.
     pub counts: Counts,
     /// The order of first attempts so far.
     pub certificate: Certificate,
@@ -54,18 +54,18 @@ pub struct Leased {
     pub jobs: Vec<LeasedJob>,
     /// Why there are none.
     pub empty_reason: Option<EmptyReason>,
-    /// Whether the store has been stopped: then waiting is of no use.
+    /// Whether the store has been stopped: waiting is then useless.
     pub stopped: bool,
     /// When they were leased, or a moment before.
     pub start: Instant,
 }
 
-/// What became of settlements.
+/// The results of settlements.
 #[derive(Debug, Clone)]
 pub struct Settled {
     /// One for each settlement.
     pub outcomes: Vec<SettleOutcome>,
-    /// When the leases end that were extended.
+    /// End of the extended leases.
     pub extended_end_time: Option<Moment>,
 }
 
@@ -74,12 +74,12 @@ pub struct Settled {
 pub struct DeadLetterIds {
     /// The life of the spread that numbered them.
     pub epoch: u64,
-    /// Their numbers.
+    /// Numbers within that epoch.
     pub numbers: Vec<u64>,
 }
 
 impl DeadLetterIds {
-    /// Their numbers in the spread as it is now: none, if it is another one of the same name.
+    /// Their numbers in the current spread: none, if it is another one of the same name.
     fn in_epoch(&self, epoch: u64) -> &[u64] {
         if self.epoch == epoch { &self.numbers } else { &[] }
     }
@@ -90,16 +90,16 @@ impl DeadLetterIds {
 pub struct DeadLetterPage {
     /// The life of the spread.
     pub epoch: u64,
-    /// Oldest first.
+    /// The dead letters, oldest first.
     pub letters: Vec<DeadLetter>,
     /// Whether there are more.
     pub has_more: bool,
 }
 
-/// What a spread holds, in figures.
+/// Contents of a spread, as metrics show them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpreadFigures {
-    /// Its name.
+    /// Name of the spread.
     pub name: String,
     /// The life of the spread: one that was opened later has a larger number.
     pub epoch: u64,
@@ -113,7 +113,7 @@ pub struct SpreadFigures {
     pub leased_jobs: u64,
     /// Jobs settled since it was opened.
     pub settled_jobs: u64,
-    /// Dead letters.
+    /// Jobs that are dead letters.
     pub dead_letters: u64,
     /// Consumers that hold jobs.
     pub consumers: u64,
@@ -140,9 +140,9 @@ impl SpreadFigures {
 /// How a spread ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CloseMode {
-    /// What it has is dealt and settled first.
+    /// Its jobs are dealt and settled first.
     Drain,
-    /// Everything is dropped.
+    /// Its jobs are dropped.
     Discard,
 }
 
@@ -159,15 +159,15 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
     /// Changes the limits of a spread.
     async fn update(&self, name: &str, changes: LimitChanges) -> Result<Description, Rejection>;
 
-    /// Takes groups: all or none. The receipt is what they are held under.
+    /// Takes groups: all or none. The receipt has the epoch and the lease length.
     async fn submit(
         &self,
         name: &str,
         parts: Vec<GroupPart>,
     ) -> Result<(Vec<GroupStatus>, Receipt), Rejection>;
 
-    /// What has become of groups, at the latest after `wait`, at once if one of them is
-    /// settled or unknown; and the epoch.
+    /// The progress of groups, with the epoch: at once if one of them is settled or unknown, at
+    /// the latest after `wait`.
     async fn groups(
         &self,
         name: &str,
@@ -206,14 +206,14 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         count: usize,
     ) -> Result<DeadLetterPage, Rejection>;
 
-    /// Puts dead letters back, all or none, and says how many there were.
+    /// Puts dead letters back, all or none, and returns their number.
     async fn redrive_dead_letters(
         &self,
         name: &str,
         letters: &DeadLetterIds,
     ) -> Result<u64, Rejection>;
 
-    /// Deletes dead letters, and says how many there were.
+    /// Deletes dead letters, and returns their number.
     async fn delete_dead_letters(
         &self,
         name: &str,
@@ -228,24 +228,24 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         wait: Duration,
     ) -> Result<Description, Rejection>;
 
-    /// What metrics and spans call it.
+    /// Its name in metrics and spans.
     fn kind(&self) -> &'static str;
 
-    /// What is measured of a store that is another process.
+    /// Metrics of a store in another process.
     fn metrics(&self) -> Option<&StoreMetrics> {
         None
     }
 
-    /// What each spread holds, in the order of their names: of a store that others use, too, the
-    /// spreads that this process works with.
+    /// Contents of each spread, in the order of their names. A shared store shows only the spreads
+    /// that this process works with.
     fn figures(&self) -> Vec<SpreadFigures>;
 
     /// Ends all waits, now and later.
     fn stop(&self);
 
-    /// Waits until nothing is under way that a caller may have left behind.
+    /// Waits until no work is left in flight that callers have abandoned.
     async fn finish(&self) {}
 
-    /// Does what has to be done beside the calls, for as long as the server runs.
+    /// Does background work until the server ends.
     async fn keep_up(&self);
 }

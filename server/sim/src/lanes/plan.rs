@@ -26,9 +26,9 @@ const FULL: f64 = 0.9;
 /// A lane of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedLane {
-    /// Its workers.
+    /// Number of workers.
     pub workers: u32,
-    /// Its timeout; none in the last.
+    /// The attempt timeout; `None` in the last lane.
     pub timeout: Option<Span>,
 }
 
@@ -62,11 +62,11 @@ pub struct Sensitivity {
     pub with_lanes: Option<Summary>,
     /// With lanes by type, if there are any.
     pub by_type: Option<Summary>,
-    /// With one queue.
+    /// The same jobs in one queue.
     pub without_lanes: Summary,
 }
 
-/// What a cutoff between two lanes does.
+/// Figures of a cutoff between two lanes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CutoffFigures {
     /// The express lane's timeout.
@@ -75,7 +75,7 @@ pub struct CutoffFigures {
     pub express_workers: u32,
     /// The median of the mean slowdowns; none, if the workers do not keep up.
     pub mean_slowdown: Option<f64>,
-    /// What nine of ten streams lie within.
+    /// The range of nine of ten streams.
     pub slowdown_range: Option<[f64; 2]>,
     /// The median of the mean sojourns, in microseconds; none, if the workers do not keep up.
     pub mean_sojourn: Option<f64>,
@@ -83,7 +83,7 @@ pub struct CutoffFigures {
     pub has_room: bool,
 }
 
-/// A plan.
+/// A verdict on lanes, with the best lanes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// Whether to have lanes.

@@ -1,4 +1,4 @@
-//! What is asked of a plan.
+//! Parameters of a plan.
 
 use offbeat_core::lanes::OnTimeout;
 use offbeat_core::limits::{DEFAULT_PLAN_LANES, LANE_TIMEOUT_MILLIS, PLAN_LANES, PLAN_WORKERS};
@@ -9,28 +9,28 @@ use crate::distribution::Distribution;
 /// Rates of arrival, per second.
 const RATES: core::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
-/// What is asked.
+/// Unchecked parameters of a plan.
 #[derive(Debug, Clone)]
 pub struct PlanSpec {
     /// How long jobs run.
     pub run_times: Distribution,
-    /// Jobs per second.
+    /// Arrivals, in jobs per second.
     pub arrival_rate: f64,
-    /// Workers in all.
+    /// Workers of all lanes together.
     pub worker_count: i64,
-    /// No express timeout is longer.
+    /// Upper bound of the express timeout.
     pub tolerated_wait: Option<Span>,
     /// Shorter run times count as this. Default: their 10th percentile.
     pub slowdown_floor: Option<Span>,
-    /// What happens at a timeout.
+    /// Whether a timeout aborts or suspends.
     pub on_timeout: OnTimeout,
-    /// Default: 3.
+    /// Maximum number of lanes. Default: 3.
     pub max_lane_count: Option<i64>,
-    /// Of the simulation.
+    /// Seed of the simulation.
     pub seed: i64,
 }
 
-/// What is asked, in range.
+/// Checked parameters of a plan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
     pub(super) workers: u32,

@@ -170,7 +170,7 @@ fn cutoffs(run_times: &Distribution, longest: u64) -> Vec<u64> {
     let low = run_times.quantile(0.05).max(SHORTEST_CUTOFF);
     let high = (last - 1).min(longest);
     if low > high {
-        // What is tolerated may be shorter than nearly all run times, but is a cutoff all the same.
+        // What is tolerated may be shorter than nearly all run times, but it is still a cutoff.
         return (high >= SHORTEST_CUTOFF && longest < last).then_some(high).into_iter().collect();
     }
     let step = libm::log(real(high) / real(low)) / f64::from(CUTOFFS - 1);

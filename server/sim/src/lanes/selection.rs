@@ -13,7 +13,7 @@ const IMPROVEMENTS: usize = 3;
 
 /// Lanes of one sort.
 pub(super) trait Lanes {
-    /// Some of them.
+    /// A choice of lanes.
     type Candidate: Clone + PartialEq;
 
     /// How many of the best are compared.
@@ -25,10 +25,10 @@ pub(super) trait Lanes {
     /// Whether they keep up with a fifth more.
     fn keeps_up_with_more(&self, candidate: &Self::Candidate) -> bool;
 
-    /// What differs a little.
+    /// Candidates that differ a little.
     fn neighbours(&self, candidate: &Self::Candidate) -> Vec<Self::Candidate>;
 
-    /// To be simulated.
+    /// The trial that simulates a candidate.
     fn trial(&self, candidate: &Self::Candidate) -> Result<Trial, Rejection>;
 
     /// Whether there is as much room as is asked for.
@@ -56,7 +56,7 @@ pub(super) struct Tried<C> {
     pub(super) has_room: bool,
 }
 
-/// What was tried.
+/// The candidates that were tried.
 #[derive(Debug)]
 pub(super) struct Selection<C> {
     /// The best first; none, if none keep up.

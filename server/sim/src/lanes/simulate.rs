@@ -107,7 +107,7 @@ struct Departure {
     is_timeout: bool,
 }
 
-/// What a simulation remembers of a job.
+/// A job of a simulation.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
     start: u64,

@@ -56,7 +56,7 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// What is compared.
+/// The arrangement of workers that a trial simulates.
 #[derive(Debug, Clone)]
 enum Arrangement {
     Lanes(LaneSet),

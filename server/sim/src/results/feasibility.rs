@@ -32,9 +32,9 @@ pub struct Feasibility {
 /// producer changes. Times are in seconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phase {
-    /// When it begins.
+    /// Start, inclusive.
     pub from: f64,
-    /// When it ends.
+    /// End, exclusive.
     pub to: f64,
     /// As that of the whole run, for the jobs that are enqueued in it.
     pub workers_needed: f64,
@@ -46,13 +46,13 @@ pub struct Phase {
     pub mean_wait: f64,
     /// The most jobs that waited at the end of a second.
     pub max_queue_depth: f64,
-    /// Whether the producer stands still.
+    /// Whether the producer is stopped.
     pub producer_is_down: bool,
     /// In the order of the scenario.
     pub partners: Vec<PhaseOfPartner>,
 }
 
-/// What is wanted of a partner in a phase.
+/// Calls to a partner in a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PhaseOfPartner {
     /// Whether it is down.
@@ -61,7 +61,7 @@ pub struct PhaseOfPartner {
     pub calls_needed: f64,
     /// Calls in a second that it answers, and the limiter lets through; `None` without a limit.
     pub calls_allowed: Option<f64>,
-    /// Workers that wait for it in vain, on average.
+    /// Workers that wait for it without success, on average.
     pub unanswered_workers: f64,
     /// Of its customers, from enqueuing to the first attempt.
     pub mean_wait: f64,

@@ -1,4 +1,4 @@
-//! What is measured of a run, as figures with names.
+//! Named figures of a run.
 
 use serde::Serialize;
 

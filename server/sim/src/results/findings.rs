@@ -1,4 +1,4 @@
-//! What a reader should see first, in words.
+//! The most important results, in sentences.
 
 use core::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What the runs of a scenario come to, and which strategy is best.
+//! Results of the runs of a scenario, and the best strategy.
 
 mod feasibility;
 mod figures;
@@ -27,7 +27,7 @@ use stats::quantiles;
 /// What all runs come to; its JSON is what the report shows. Times are in seconds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Results {
-    /// The question.
+    /// The scenario in short.
     pub scenario: Question,
     /// Names of the strategies, the best first; those that were cut short, or whose jobs pile up,
     /// come last.
@@ -44,7 +44,7 @@ pub struct Results {
 /// come at random.
 #[derive(Debug, Clone, Serialize)]
 pub struct LaneCurve {
-    /// By formula.
+    /// Points of the curve, by formula.
     pub cutoffs: Vec<LaneCutoff>,
     /// The express timeout of the strategy with lanes.
     pub cutoff: f64,
@@ -57,47 +57,47 @@ pub struct LaneCurve {
 /// A point of the curve.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct LaneCutoff {
-    /// In seconds.
+    /// The express timeout, in seconds.
     pub cutoff: f64,
-    /// Mean bounded slowdown.
+    /// The mean bounded slowdown.
     pub mean_slowdown: f64,
 }
 
 /// A scenario in short.
 #[derive(Debug, Clone, Serialize)]
 pub struct Question {
-    /// What it is called.
+    /// Name of the scenario.
     pub name: String,
-    /// What it shows.
+    /// Text of its author.
     pub description: String,
-    /// How long it lasts.
+    /// Simulated time.
     pub duration: f64,
     /// Workers at its beginning.
     pub workers: u32,
-    /// Users.
+    /// Number of users.
     pub population: u32,
-    /// A cycle.
+    /// Length of a cycle.
     pub cycle: f64,
     /// The parts of a cycle in which jobs may come.
     pub active: Vec<(f64, f64)>,
-    /// Seeds.
+    /// One run of each strategy for each seed.
     pub seeds: Vec<u64>,
     /// Whether runs were stopped before their end.
     pub is_cut: bool,
-    /// What a reader should know of how it was understood.
+    /// Notes on how the scenario was interpreted.
     pub notes: Vec<String>,
-    /// From when to when the producer stands still.
+    /// Outages of the producer: from, to.
     pub outages: Vec<(f64, f64)>,
-    /// Whom jobs ask.
+    /// Partners that jobs call.
     pub partners: Vec<PartnerInQuestion>,
 }
 
-/// What a strategy does.
+/// The results of a strategy.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
-    /// The strategy.
+    /// Name of the strategy.
     pub name: String,
-    /// How it works.
+    /// Kind of the strategy, as in scenarios.
     pub kind: &'static str,
     /// Means over the seeds.
     pub figures: Figures,
@@ -123,7 +123,7 @@ pub struct Outcome {
     pub least_kind_distance: Option<f64>,
 }
 
-/// What became of the runs that were due while the producer stood still.
+/// Runs that were due while the producer was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LateRunFigures {
     /// Runs that came late.
@@ -173,16 +173,16 @@ pub struct Series {
 /// The slots of a strategy.
 #[derive(Debug, Clone, Serialize)]
 pub struct Slots {
-    /// Users of each.
+    /// Number of users of each slot.
     pub loads: Vec<u32>,
     /// Where each kind of the users of slot 0 stands.
     pub kinds: Vec<KindSlot>,
 }
 
-/// Where a kind stands in the cycle.
+/// The place of a kind in the cycle.
 #[derive(Debug, Clone, Serialize)]
 pub struct KindSlot {
-    /// The kind.
+    /// Name of the kind.
     pub name: String,
     /// Its slot; `None` of a kind that stands anywhere, elsewhere for each user, and of one with a
     /// cycle or windows of its own.
@@ -206,7 +206,7 @@ pub struct Digest {
     shown: Option<Shown>,
 }
 
-/// What is shown of one run alone.
+/// Results that are shown for one run only.
 #[derive(Debug)]
 struct Shown {
     series: Series,
@@ -246,7 +246,7 @@ impl Digest {
 }
 
 impl Results {
-    /// What the runs of each strategy come to, one for each seed.
+    /// Sums of the runs of each strategy, one for each seed.
     ///
     /// # Errors
     /// When a schedule refuses a user, which none does.

@@ -1,4 +1,4 @@
-//! What the customers of each partner saw.
+//! Results for the customers of each partner.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::world::{PartnerStep, PartnerTally};
 /// A partner of the scenario in short.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartnerInQuestion {
-    /// What it is called.
+    /// Name of the partner.
     pub name: String,
     /// The calls that it answers in a second, or that the limiter lets through if that is less.
     pub max_per_second: Option<u32>,
@@ -18,10 +18,10 @@ pub struct PartnerInQuestion {
     pub outages: Vec<(f64, f64)>,
 }
 
-/// What the jobs of a partner's customers came to.
+/// Results of the jobs of a partner's customers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartnerFigures {
-    /// Whose.
+    /// Name of the partner.
     pub name: String,
     /// Jobs that were done.
     pub jobs_finished: f64,

@@ -195,7 +195,7 @@ impl File {
         Ok(())
     }
 
-    /// Where a kind is told to stand must mean something to some strategy.
+    /// The `placement` of a kind must matter to some strategy.
     fn placements_are_heeded(&self) -> Result<(), Rejection> {
         let told = self.kinds.iter().position(|kind| kind.placement.is_some());
         let Some(place) = told else { return Ok(()) };
@@ -211,7 +211,7 @@ impl File {
         Err(Rejection::new(Reason::Contradictory, field, "a value", allowed))
     }
 
-    /// What belongs to partners must mean something.
+    /// Refuses settings of partners that have no effect.
     fn partners_are_heeded(&self) -> Result<(), Rejection> {
         let has_outages = self.partners.iter().any(PartnerEntry::has_outages);
         if self.retries.is_some() && !has_outages {
@@ -231,7 +231,7 @@ impl File {
         }
     }
 
-    /// What a reader should know of how it was understood.
+    /// Notes on how the scenario was interpreted.
     fn notes(&self, duration: u64, cycle: u64) -> Vec<String> {
         let run_times = self.kinds.iter().map(|kind| (&kind.name, &kind.run_time));
         let run_times = run_times.chain(self.stages.iter().map(|one| (&one.name, &one.run_time)));

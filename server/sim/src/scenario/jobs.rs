@@ -60,7 +60,7 @@ impl KindEntry {
         })
     }
 
-    /// What would be ignored is refused.
+    /// Refuses settings that would be ignored.
     pub(super) fn heeds(&self, place: usize, has_partners: bool) -> Result<(), Rejection> {
         let (name, allowed) = match self {
             _ if place == 0 && self.has_own_timing() => {

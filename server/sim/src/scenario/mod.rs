@@ -26,15 +26,15 @@ use crate::distribution::Distribution;
 /// A scenario. Times are in microseconds from its beginning.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it shows.
+    /// Text of its author.
     pub description: String,
-    /// How long it lasts.
+    /// Simulated time.
     pub duration: u64,
-    /// From when on there are how many workers; the first from 0.
+    /// Numbers of workers with the times from which they hold; the first from 0.
     pub workers: Vec<(u64, u32)>,
-    /// Who adds and removes workers, if anybody does.
+    /// Adds and removes workers.
     pub autoscaler: Option<Autoscaler>,
     /// Users, each of whom has a run of every kind in every cycle.
     pub population: u32,
@@ -47,25 +47,25 @@ pub struct Scenario {
     pub stages: Vec<Kind>,
     /// Jobs that jobs enqueue when they are done.
     pub children: Option<Children>,
-    /// What taking a job from the queue costs.
+    /// Cost of dequeueing a job.
     pub dequeue: Option<Dequeue>,
-    /// Who enqueues the jobs, where it stands still at times.
+    /// The producer of jobs, if it stops at times.
     pub producer: Option<Producer>,
-    /// Who is asked by the jobs.
+    /// Partners that jobs call.
     pub partners: Vec<Partner>,
-    /// Whether attempts that fail since a partner is down are repeated.
+    /// Repeats attempts that fail because a partner is down.
     pub retries: Option<Retries>,
     /// The lock that jobs take, if any.
     pub lock: Option<Lock>,
     /// Everything happens at multiples of this, as in a simulator that goes by ticks.
     pub tick: Option<u64>,
-    /// What a reader should know of how it was understood.
+    /// Notes on how the scenario was interpreted.
     pub notes: Vec<String>,
     /// No run may have more events.
     pub max_events: u64,
     /// Whether runs leave their rows, by second, or only what they come to.
     pub keeps_rows: bool,
-    /// What is compared.
+    /// The strategies to compare.
     pub strategies: Vec<Strategy>,
     /// One run of each strategy for each.
     pub seeds: Vec<u64>,
@@ -98,7 +98,7 @@ impl Scenario {
 
     /// Bytes of memory that its runs take, one after the other, at most: what a job leaves (three
     /// samples) or takes as it waits, what a user takes, the intervals of the first seed, which
-    /// stay until the last strategy has been run, and what is told of phases and partners.
+    /// stay until the last strategy has been run, and the results of phases and partners.
     #[must_use]
     pub fn memory(&self) -> u128 {
         const JOB: u128 = 52;
@@ -156,7 +156,7 @@ fn jobs_of_a_user(duration: u64, cycles: impl Iterator<Item = u64>, outages: usi
 /// A kind of job.
 #[derive(Debug, Clone)]
 pub struct Kind {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// How long its jobs run.
     pub run_time: Distribution,
@@ -165,11 +165,11 @@ pub struct Kind {
     /// Its own cycle and active windows. Such a kind does not stand anywhere seen from the first:
     /// each strategy places it for itself.
     pub timing: Option<Timing>,
-    /// How often each of its attempts asks the partner of its user; 0 if it asks nobody.
+    /// Calls of each attempt to the partner of its user; 0 for none.
     pub calls: u32,
 }
 
-/// Where a kind stands, seen from the first kind of the same user.
+/// Place of a kind relative to the first kind of the same user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KindPlacement {
@@ -196,7 +196,7 @@ pub struct Children {
 /// `per_rival`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dequeue {
-    /// In any case.
+    /// Fixed part, in microseconds.
     pub base: u64,
     /// For each job that waits, in nanoseconds.
     pub nanos_per_waiting: u64,
@@ -208,29 +208,29 @@ pub struct Dequeue {
     pub nanos_per_rival: u64,
 }
 
-/// Adds and removes workers by the depth of the queue.
+/// Adds and removes workers by the depth of the queue. Times are in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Autoscaler {
-    /// How often it looks.
+    /// Time between two polls of the queue.
     pub interval: u64,
     /// Above this depth it adds `step` workers.
     pub up_at: u32,
     /// Below this depth it removes as many.
     pub down_at: u32,
-    /// How many at once.
+    /// Workers added or removed at a time.
     pub step: u32,
-    /// No fewer.
+    /// Minimum number of workers.
     pub minimum: u32,
-    /// No more.
+    /// Maximum number of workers.
     pub maximum: u32,
 }
 
-/// Who enqueues the jobs. Those that are due while it stands still are late.
+/// The producer of jobs. Runs that are due while it is stopped are late.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Producer {
-    /// From when to when it stands still: ascending, and apart.
+    /// Its outages (from, to): ascending, and apart.
     pub outages: Vec<(u64, u64)>,
-    /// What becomes of the runs that were due in an outage.
+    /// Policy for runs that were due in an outage.
     pub missed_runs: MissedRunPolicy,
     /// A late run that would come so shortly before the next of its kind is superseded.
     pub min_gap: Option<Span>,
@@ -239,7 +239,7 @@ pub struct Producer {
 /// Somebody whom jobs ask: a bank.
 #[derive(Debug, Clone)]
 pub struct Partner {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The share of the users who are its customers.
     pub share: f64,
@@ -253,7 +253,7 @@ pub struct Partner {
     pub outages: Vec<(u64, u64)>,
     /// How long an attempt takes while it is down.
     pub outage_time: u64,
-    /// What the workers' side allows by itself.
+    /// Rate limit on the workers' side.
     pub limiter: Limiter,
 }
 
@@ -315,9 +315,9 @@ pub struct Lock {
 /// A way to place jobs in time.
 #[derive(Debug, Clone)]
 pub struct Strategy {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How it works.
+    /// How it places jobs.
     pub kind: StrategyKind,
     /// Where the kinds after the first stand, unless it is as each of them says.
     pub other_kinds: Option<KindPlacement>,
@@ -336,7 +336,7 @@ impl Strategy {
 /// The schedule of a strategy.
 #[derive(Debug, Clone)]
 pub struct SlotSchedule {
-    /// As a caller puts it.
+    /// The schedule as a caller writes it.
     pub spec: ScheduleSpec,
     /// The same, checked. It declares the kinds of the scenario, by their place in it, unless they
     /// stand where the caller shifts them.
@@ -354,9 +354,9 @@ pub enum StrategyKind {
     RandomSmear,
     /// Now and then a batch of those whose last run is longest ago.
     LeastRecent {
-        /// How often.
+        /// Time between two batches.
         interval: u64,
-        /// How many at most.
+        /// Maximum size of a batch.
         batch: u32,
         /// Over what time they are smeared at random.
         spread: u64,
@@ -372,9 +372,9 @@ pub enum StrategyKind {
     },
     /// Of pipelines: a worker that is free goes where it is worth most.
     Workers {
-        /// By which rule.
+        /// The divisor rule.
         rule: Rule,
-        /// What a stage's place is worth.
+        /// How the place of a stage in the pipeline is weighted.
         weighting: Weighting,
     },
     /// Of pipelines: every stage keeps its share of the workers.

@@ -1,4 +1,4 @@
-//! When somebody stands still, as scenarios write it.
+//! Outages, as scenarios write them.
 
 use offbeat_core::runs::MissedRunPolicy;
 use offbeat_core::{Reason, Rejection, Span};

@@ -1,4 +1,4 @@
-//! Whom jobs ask, as scenarios write it.
+//! Partners that jobs call, as scenarios write them.
 
 use offbeat_core::{Reason, Rejection};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! What becomes of attempts that fail, as scenarios write it.
+//! Retries of failed attempts, as scenarios write them.
 
 use offbeat_core::{Reason, Rejection};
 use serde::Deserialize;

@@ -102,7 +102,7 @@ impl RunTime {
 }
 
 impl RunTime {
-    /// What a reader should know of how it was understood.
+    /// Notes on how the scenario was interpreted.
     pub(super) fn note(&self) -> Option<String> {
         let Self::Distribution(distribution) = self else { return None };
         let text = |text: &Option<String>| span("", text.as_ref()?).ok();

@@ -89,7 +89,7 @@ struct LaneEntry {
     timeout: Option<String>,
 }
 
-/// What of the scenario a strategy must fit.
+/// The parts of the scenario that a strategy must fit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     /// Of the kinds that have none of their own.
@@ -223,7 +223,7 @@ impl StrategyEntry {
         !self.lanes.is_empty()
     }
 
-    /// Whether it keeps kinds where they are told to stand.
+    /// Whether it respects the `placement` of kinds.
     pub(super) fn heeds_placements(&self) -> bool {
         self.other_kinds.is_none() && self.kind != KindName::LeastRecent
     }

@@ -155,7 +155,7 @@ impl Accounts {
         self.last_end.get(job.user as usize).copied().filter(|last| *last != NEVER)
     }
 
-    /// What the run leaves.
+    /// The results of the run.
     pub(super) fn close(mut self, is_cut: bool, now: u64) -> Trace {
         let never = self.last_end.iter().filter(|last| **last == NEVER).count();
         self.trace.is_cut = is_cut;

@@ -1,9 +1,9 @@
 //! The time of a run, in microseconds, and its seconds.
 
-/// One second.
+/// A second, in microseconds.
 pub(super) const SECOND: u64 = 1_000_000;
 
-/// What never comes, or has not come yet.
+/// The time of an event that never comes, or has not come yet.
 pub(super) const NEVER: u64 = u64::MAX;
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! What the workers' side allows by itself: jobs above the limit wait, without a worker.
+//! Rate limits on the workers' side: jobs above the limit wait, without a worker.
 
 use std::collections::VecDeque;
 

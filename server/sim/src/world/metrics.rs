@@ -1,4 +1,4 @@
-//! What is counted while a scenario runs.
+//! Counters of a running scenario.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Row {
         "workers",
     ];
 
-    /// The columns.
+    /// Values of the columns, in the order of [`Self::COLUMNS`].
     #[must_use]
     pub const fn values(&self) -> [u32; 8] {
         [
@@ -56,7 +56,7 @@ impl Row {
     }
 }
 
-/// What the jobs of a partner's customers came to.
+/// Tally of the jobs of a partner's customers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PartnerTally {
     /// Jobs that were done.
@@ -71,7 +71,7 @@ pub struct PartnerTally {
     pub wait_micros: u128,
 }
 
-/// What the jobs of a partner's customers came to in a step of the series.
+/// Tally of the jobs of a partner's customers in a step of the series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PartnerStep {
     /// Jobs that were done.
@@ -102,7 +102,7 @@ impl PartnerStep {
     }
 }
 
-/// What became of the runs that were due while the producer stood still.
+/// Runs that were due while the producer was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LateRuns {
     /// Runs that came late.
@@ -125,7 +125,7 @@ pub struct Trace {
     /// By second, if the scenario keeps them. Shared, so that they can be written while other runs
     /// go on.
     pub rows: Arc<Vec<Row>>,
-    /// What the rows come to.
+    /// Sums of the rows.
     pub sums: Sums,
     /// Of each first attempt, how long its job had waited, in microseconds.
     pub waits: Vec<u64>,
@@ -134,15 +134,15 @@ pub struct Trace {
     /// Of the same, the bounded slowdown, max(1, sojourn / max(run time, floor)), summed. The floor
     /// is the 10th percentile of the run times of its kind.
     pub slowdowns: f64,
-    /// By partner.
+    /// Tallies by partner.
     pub partners: Vec<PartnerTally>,
     /// By partner, and step of the series.
     pub partner_steps: Vec<Vec<PartnerStep>>,
-    /// By phase.
+    /// Tallies by phase.
     pub phases: Vec<PhaseTally>,
     /// Whether jobs pile up at the end.
     pub tail: Tail,
-    /// Those that were due while the producer stood still.
+    /// Runs that were due while the producer was stopped.
     pub late_runs: LateRuns,
     /// The least time between two runs of different kinds of a user, as they were enqueued; `None`
     /// where there were none.
@@ -153,17 +153,17 @@ pub struct Trace {
     pub never_served: u32,
     /// Jobs that failed for good.
     pub failed_jobs: u64,
-    /// Workers' time with jobs, in microseconds; and the part of it that came to nothing.
+    /// Workers' time with jobs, in microseconds.
     pub worked: u64,
-    /// See `worked`.
+    /// The part of `worked` spent on attempts that failed.
     pub wasted: u64,
-    /// Workers' time in all.
+    /// Workers' time in total, in microseconds.
     pub available: u64,
     /// Of jobs in the system, summed over time: for Little's law.
     pub job_micros: u128,
-    /// Jobs enqueued, and of them those that were neither done nor failed at the end.
+    /// Jobs that were enqueued.
     pub enqueued_jobs: u64,
-    /// See `enqueued_jobs`.
+    /// Enqueued jobs that were neither done nor failed at the end.
     pub left_jobs: u64,
     /// Whether it was stopped before its end.
     pub is_cut: bool,

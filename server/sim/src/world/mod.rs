@@ -94,7 +94,7 @@ struct World<'a> {
     source: Source,
     queue: Queue,
     producer: Producer,
-    /// Why it cannot go on.
+    /// Why it cannot continue.
     refused: Option<Rejection>,
     partners: Partners,
     limiters: Limiters,

@@ -19,7 +19,7 @@ pub(super) struct Partners {
     /// Rows of a step of the series, and how many are to come in this one.
     step: u32,
     step_left: u32,
-    /// What the tallies were at its beginning.
+    /// The tallies at its beginning.
     before: Vec<PartnerTally>,
     steps: Vec<Vec<PartnerStep>>,
 }
@@ -33,7 +33,7 @@ struct Asked {
     unanswered: u32,
 }
 
-/// What becomes of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reply {
     Answered,
@@ -65,7 +65,7 @@ impl Partners {
         }
     }
 
-    /// Whom a job asks, and how often; nobody is `None`.
+    /// The partner that a job calls, and how often; `None` for no partner.
     #[inline]
     pub(super) fn asked_by(&self, job: &Job) -> Option<(usize, u32)> {
         if self.partners.is_empty() || job.kind == CHILD {
@@ -110,7 +110,7 @@ impl Partners {
         asked.into_iter().for_each(|asked| asked.unanswered -= 1);
     }
 
-    /// Of each partner, the workers that wait for it in vain.
+    /// For each partner, the workers that wait for it without success.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = u32> + '_ {
         self.partners.iter().map(|asked| asked.unanswered)
     }

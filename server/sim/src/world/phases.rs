@@ -12,28 +12,28 @@ use crate::scenario::Scenario;
 pub struct PhaseTally {
     /// Its first second, and the first that is not in it.
     pub seconds: (u64, u64),
-    /// Workers there.
+    /// Workers, summed over the seconds.
     pub workers: u64,
     /// Workers with a job.
     pub busy_workers: u64,
     /// How long workers would be busy with the jobs that were enqueued in it, in microseconds.
     pub offered: u64,
-    /// Jobs whose first attempt began in it, and how long they had waited, in microseconds.
+    /// Jobs whose first attempt began in it.
     pub waited: u64,
-    /// See `waited`.
+    /// How long those had waited in total, in microseconds.
     pub wait_micros: u128,
     /// The most jobs that waited at the end of a second.
     pub max_queue_depth: u32,
-    /// By partner.
+    /// Tallies by partner.
     pub partners: Vec<PhasePartner>,
 }
 
-/// What a partner's customers wanted of it in a phase.
+/// Demand of a partner's customers in a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PhasePartner {
     /// Calls of the jobs that were enqueued in it.
     pub calls: u64,
-    /// Workers that waited for it in vain, summed over the seconds.
+    /// Workers that waited for it without success, summed over the seconds.
     pub unanswered: u64,
     /// Jobs of its customers whose first attempt began in it.
     pub waited: u64,
@@ -44,11 +44,11 @@ pub struct PhasePartner {
 /// The jobs that wait or are put off, over the last part of a run: whether they become more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tail {
-    /// At its beginning.
+    /// Number at its beginning.
     pub first: u64,
-    /// The fewest.
+    /// Smallest number during it.
     pub fewest: u64,
-    /// At the end.
+    /// Number at its end.
     pub last: u64,
     /// Jobs that were enqueued in it.
     pub enqueued: u64,

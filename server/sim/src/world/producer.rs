@@ -1,4 +1,4 @@
-//! Who enqueues the jobs. It may stand still; the runs that were due meanwhile are late.
+//! The producer of jobs. It may stop; runs that were due meanwhile are late.
 
 use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
 use offbeat_core::{Id, Moment, Rejection, Schedule, Span};
@@ -13,18 +13,18 @@ type Late = (u64, u32, u8);
 
 #[derive(Debug)]
 pub(super) struct Producer {
-    /// From when to when it stands still.
+    /// Its outages: from, to.
     outages: Vec<(u64, u64)>,
     /// How many of them are over.
     over: usize,
     policy: MissedRunPolicy,
     min_gap: Option<Span>,
     population: u32,
-    /// By kind, what the service is asked with; none where nobody is asked.
+    /// By kind, the schedule in requests to the service; empty where none is called.
     schedules: Vec<Schedule>,
-    /// Where late runs start without declared kinds.
+    /// Places late runs without declared kinds.
     smear_span: Option<Span>,
-    /// Whose runs were missed in this outage, where nobody is asked.
+    /// Users and kinds whose runs were missed in this outage, where no service is called.
     missed: Vec<(u32, u8)>,
     tally: LateRuns,
 }
@@ -57,7 +57,7 @@ impl Producer {
         self.outages.get(self.over).map_or(NEVER, |(_, to)| *to)
     }
 
-    /// Whether it stands still now, when its outages up to now are over.
+    /// Whether it is stopped now, when its outages up to now are over.
     #[inline]
     pub(super) fn is_down(&self, now: u64) -> bool {
         self.outages.get(self.over).is_some_and(|(from, _)| *from <= now)
@@ -69,7 +69,7 @@ impl Producer {
         outage.map_or(at, |(_, to)| *to)
     }
 
-    /// A run was due, and nobody enqueued it.
+    /// A run was due, and was not enqueued.
     pub(super) fn miss(&mut self, user: u32, kind: u8) {
         if self.schedules.is_empty() {
             self.missed.push((user, kind));

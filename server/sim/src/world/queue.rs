@@ -1,4 +1,4 @@
-//! Where jobs wait: one queue, or lanes.
+//! The waiting jobs: one queue, or lanes.
 
 use std::collections::VecDeque;
 
@@ -86,7 +86,7 @@ impl Queue {
         })
     }
 
-    /// What a free worker takes, and in which lane: the slowest lane chooses first.
+    /// The job that a free worker takes, and its lane: the slowest lane chooses first.
     #[inline]
     pub(super) fn take(&mut self) -> Option<(u8, Job)> {
         match self {

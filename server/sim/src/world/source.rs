@@ -32,12 +32,12 @@ pub(super) struct Source {
 pub(super) enum Track {
     /// The same every cycle, or redrawn in each.
     Cycles(Cycles),
-    /// Batches of those who waited longest.
+    /// Batches of the users that waited longest.
     LeastRecent(LeastRecent),
 }
 
 impl Source {
-    /// What a strategy brings.
+    /// The jobs of a strategy.
     pub(super) fn new(
         scenario: &Scenario,
         strategy: &Strategy,

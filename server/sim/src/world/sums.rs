@@ -14,7 +14,7 @@ const STEP_SECONDS: [u32; 21] = [
 ];
 const MINUTE: u32 = 60;
 
-/// What rows come to.
+/// Sums of rows.
 #[derive(Debug, Clone, Default)]
 pub struct Sums {
     /// Rows of a step.
@@ -23,7 +23,7 @@ pub struct Sums {
     pub rows: u64,
     /// Jobs that were done, by minute.
     pub finished_by_minute: Vec<u64>,
-    /// By step.
+    /// Sums by step of the series.
     pub steps: Vec<Step>,
     /// Attempts that found their lock held.
     pub lock_conflicts: u64,
@@ -32,13 +32,13 @@ pub struct Sums {
 /// Rows that stand together in a series.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Step {
-    /// How many they are.
+    /// Number of rows.
     pub rows: u32,
     /// The most jobs that wait.
     pub queue_depth: u32,
     /// The most that are enqueued in a second.
     pub enqueued: u32,
-    /// The most workers.
+    /// Maximum number of workers.
     pub workers: u32,
     /// Jobs that were done.
     pub finished: u64,

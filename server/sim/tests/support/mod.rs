@@ -8,7 +8,7 @@ use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::scenario::{Scenario, parse};
 use offbeat_sim::world::{Trace, Watch, run};
 
-/// With a limit that ends a world which runs for ever within seconds.
+/// With a limit that ends an endless world within seconds.
 pub fn scenario(text: &str) -> Scenario {
     let none = |file: &str| Err(Rejection::new(Reason::Malformed, "samples", file, "none"));
     let parsed = parse(text, &none).unwrap();

@@ -87,12 +87,10 @@ fn other_type(value: &DeValue<'_>, allowed: &str) -> Rejection {
     )
 }
 
-/// A text.
 pub(super) fn text<'v>(value: &'v DeValue<'_>) -> Result<&'v str, Rejection> {
     value.as_str().ok_or_else(|| other_type(value, "must be a text in quotes"))
 }
 
-/// A whole number.
 pub(super) fn integer(value: &DeValue<'_>) -> Result<i64, Rejection> {
     let allowed = "must be a whole number, without quotes";
     let integer = value.as_integer().ok_or_else(|| other_type(value, allowed))?;

@@ -55,7 +55,7 @@ pub struct FileRefusal {
     pub line: usize,
     /// `name/version` of the schedule, where that is known.
     pub schedule: Option<String>,
-    /// What is wrong; the field is one of the schedule.
+    /// The refusal; its field is one of the schedule.
     pub rejection: Rejection,
 }
 

@@ -17,7 +17,7 @@ from .models import Account
 
 QUICKLY = {
     "run_time_limit": timedelta(seconds=float(os.environ.get("RUN_TIME_LIMIT", "8"))),
-    "republish_after": timedelta(seconds=float(os.environ.get("REPUBLISH_AFTER", "4"))),
+    "republish_after": timedelta(seconds=float(os.environ.get("REPUBLISH_AFTER", "8"))),
     "keep": timedelta(days=1),
     "acks_late": os.environ.get("ACKS_LATE") == "1",
 }

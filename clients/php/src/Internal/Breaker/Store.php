@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Breaker;
 
 /**
- * Where a breaker's state is kept between calls, and between requests.
+ * Keeps the state of a breaker between calls, and between requests.
  *
  * @internal
  */

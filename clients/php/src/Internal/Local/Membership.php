@@ -18,7 +18,7 @@ final class Membership
     private const OPEN = '10000000000000000'; // 2^64
 
     public readonly V1\SqlIndex $index;
-    /** What predicates compare. */
+    /** The operand of predicates. */
     private readonly string $compared;
     private readonly int $style;
     private readonly int $firstNumber;

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Local;
 
 /**
- * Where an ID stands in each cycle of a schedule.
+ * The place of an ID in each cycle of a schedule.
  *
  * @internal
  */

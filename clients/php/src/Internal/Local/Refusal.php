@@ -79,7 +79,7 @@ final class Refusal
         return $digits . 'e' . (int) $power;
     }
 
-    /** What a refusal shows of a value. */
+    /** The part of a value that a refusal shows. */
     public static function shortened(string $value): string
     {
         $shown = mb_substr($value, 0, self::SHOWN_CHARACTERS, 'UTF-8');

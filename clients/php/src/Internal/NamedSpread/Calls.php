@@ -23,7 +23,7 @@ use Offbeat\V1;
 /**
  * Calls about one spread. Opens it when the service does not know it (any more). Only producers
  * open it before they use it: a consumer that did so would open a spread again that is closed and
- * drained, and wait there for ever.
+ * drained, and wait there forever.
  *
  * @internal
  */

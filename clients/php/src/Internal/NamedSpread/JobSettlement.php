@@ -12,7 +12,7 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * What to do with a leased job.
+ * A verdict on a leased job.
  *
  * @internal
  */

@@ -8,7 +8,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\V1;
 
 /**
- * Where a spread goes on, as its user keeps it: what the sidecar is asked with, and what the client
+ * The place where a spread continues, as its user keeps it: what the sidecar is asked with, and what the client
  * must know, since the sidecar's own token is opaque.
  *
  * @internal
@@ -22,7 +22,7 @@ final class ResumeToken
     /**
      * @param bool $isSized whether the sidecar wants the size of each group
      * @param int $begin the first turn that was not taken
-     * @param V1\SpreadRequest $first the first message, with the spec or with where to go on
+     * @param V1\SpreadRequest $first the first message, with the spec or with the place to continue
      */
     public function __construct(
         public readonly bool $isSized,

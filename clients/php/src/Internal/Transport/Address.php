@@ -7,7 +7,7 @@ namespace Offbeat\Internal\Transport;
 use Offbeat\Exception\InvalidArgument;
 
 /**
- * Where a sidecar listens: HOST:PORT, or a Unix socket.
+ * The address of a sidecar: HOST:PORT, or a Unix socket.
  *
  * @internal
  */

@@ -33,7 +33,7 @@ final class BreakingTransport implements Transport
     ) {
     }
 
-    /** What all processes share that ask an address. */
+    /** State that all processes share that call an address. */
     public static function store(string $address): Store
     {
         $name = 'offbeat-breaker-' . substr(hash('sha256', $address), 0, 32);

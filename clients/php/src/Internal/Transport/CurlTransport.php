@@ -176,7 +176,7 @@ final class CurlTransport implements Transport
         ];
         if ($tls->ca !== null) {
             $options[CURLOPT_CAINFO] = $tls->ca;
-            // libcurl would go on to trust a folder of the system's. PHP cannot say that there is
+            // libcurl would still trust a folder of the system's. PHP cannot say that there is
             // none, and in this one there are no certificates.
             $options[CURLOPT_CAPATH] = __DIR__;
         }

@@ -56,7 +56,7 @@ final class Endpoint
         return 'Bearer ' . self::checked($token instanceof \Closure ? $token() : $token);
     }
 
-    /** Whom we ask, as HTTP names it. */
+    /** The host, as HTTP names it. */
     public function authority(): string
     {
         $name = $this->tls?->serverName;

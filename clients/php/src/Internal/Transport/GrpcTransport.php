@@ -7,7 +7,7 @@ namespace Offbeat\Internal\Transport;
 use Offbeat\Exception\OffbeatException;
 
 /**
- * gRPC by ext-grpc, of which it needs the extension alone and no PHP classes.
+ * gRPC by ext-grpc: it needs only the extension, none of its PHP classes.
  *
  * @internal
  */

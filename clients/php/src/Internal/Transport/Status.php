@@ -16,7 +16,7 @@ use Offbeat\Exception\Unavailable;
 use Offbeat\Internal\Wire;
 
 /**
- * What a call ended with, as an exception.
+ * Converts the status of a call to an exception.
  *
  * Generated classes of google.rpc would clash with those of google/common-protos in the
  * same application, so that its few messages are read without.
@@ -113,7 +113,7 @@ final class Status
     }
 
     /**
-     * The messages in a field, of which each begins with two texts.
+     * The messages in a field; each begins with two texts.
      *
      * @param array<int, list<int|string>> $fields
      *

@@ -63,7 +63,7 @@ def attempt(app: Celery, header: str) -> Iterator[None]:
     try:
         yield
     except (CeleryRetry, Ignore):
-        raise  # the same job goes on in another message, with the same lease
+        raise  # the same job continues in another message, with the same lease
     except Reject as rejected:
         if not rejected.requeue:
             settle(app, header, SettleAction.DEAD_LETTER)

@@ -24,7 +24,7 @@ from ..runner.records import COUNT_NAMES
 from .conf import setting
 from .models import OffbeatProgress, OffbeatRun
 
-#: What says what time it is. PostgreSQL's now() stands still in a transaction.
+#: What says what time it is. PostgreSQL's now() does not advance in a transaction.
 _CLOCKS = {"postgresql": "SELECT clock_timestamp()", "mysql": "SELECT UTC_TIMESTAMP(6)"}
 
 #: Rows of one statement.
@@ -234,11 +234,11 @@ class DjangoStore:
     def claim(self, run_id: str, publication: int, limit: timedelta) -> Claim:
         """See :class:`~offbeat.runner.RunStore`."""
         now = self.now()
-        free = Q(state=RunState.PUBLISHED.value, start_time__lte=now) | Q(
-            state=RunState.CLAIMED.value, next_action_time__lte=now
-        )
-        claimed = self._runs.filter(free, run_id=run_id, publication=publication).update(
-            state=RunState.CLAIMED.value, next_action_time=now + limit
+        free = Q(
+            state=RunState.PUBLISHED.value, publication__gte=publication, start_time__lte=now
+        ) | Q(state=RunState.CLAIMED.value, publication=publication, next_action_time__lte=now)
+        claimed = self._runs.filter(free, run_id=run_id).update(
+            state=RunState.CLAIMED.value, publication=publication, next_action_time=now + limit
         )
         found = self._runs.filter(run_id=run_id).first()
         run = None if found is None else found.record()

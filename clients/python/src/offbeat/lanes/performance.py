@@ -27,7 +27,7 @@ class RatioInterval:
 
 @dataclass(frozen=True)
 class FigureRange:
-    """What a figure of nine of ten streams of jobs lies within."""
+    """The range of a figure in nine of ten streams of jobs."""
 
     low: float
     high: float
@@ -40,7 +40,7 @@ class FigureRange:
 
 @dataclass(frozen=True)
 class DurationRange:
-    """What a span of nine of ten streams of jobs lies within."""
+    """The range of a span in nine of ten streams of jobs."""
 
     low: timedelta
     high: timedelta

@@ -60,7 +60,7 @@ class LaneSensitivity:
 
 @dataclass(frozen=True)
 class CutoffFigures:
-    """What a cutoff between two lanes does: figures of four streams of jobs."""
+    """Figures of a cutoff between two lanes of four streams of jobs."""
 
     #: The express lane's attempt timeout.
     cutoff: timedelta

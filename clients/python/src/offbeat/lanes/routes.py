@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RouteReason(enum.IntEnum):
-    """Why a job gets its lane."""
+    """The reason for the lane of a job."""
 
     #: Nothing is known about it yet.
     UNTRIED = 1
@@ -34,7 +34,7 @@ class RouteReason(enum.IntEnum):
 @positional(0)
 @dataclass(frozen=True)
 class LanePrediction:
-    """What is known of a job before it runs: one of the two.
+    """Knowledge about a job before it runs: one of the two.
 
     slow_probability: how probable it is that it reaches the express lane's timeout: 0 to 1.
     run_time: how long it will run; longer than the express lane's timeout is slow.

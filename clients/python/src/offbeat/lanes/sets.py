@@ -77,7 +77,7 @@ class LaneSet:
     max_express_slow_probability: float | None = None
 
     def __post_init__(self) -> None:
-        """Keep the lanes as a tuple: equal to those of an answer, whatever they came in."""
+        """Keep the lanes as a tuple: equal to those of an answer, from any iterable."""
         object.__setattr__(self, "lanes", tuple(self.lanes))
 
     def lane(self, name: str) -> Lane:

@@ -93,7 +93,7 @@ def check_kinds(
     grid: Grid,
     tick_millis: int,
 ) -> Kinds:
-    """Check the kinds of a spec, of which the rest is checked."""
+    """Check the kinds of a spec that is otherwise checked."""
     _check_names(spec, run_times)
     stable = spec.kind_spacing == pb.KIND_SPACING_STABLE
     slot = grid.slot_ticks * tick_millis * MILLISECOND

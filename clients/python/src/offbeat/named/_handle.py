@@ -45,7 +45,7 @@ class Handle:
     """The name, the spec, and what the last opening was answered.
 
     Only producers open a spread before they use it. A consumer that did so would open a spread
-    again that was closed and drained, and wait there for ever.
+    again that was closed and drained, and wait there forever.
     """
 
     def __init__(self, name: str, spec: NamedSpreadSpec) -> None:

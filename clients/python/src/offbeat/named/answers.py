@@ -58,7 +58,7 @@ class EmptyReason(enum.IntEnum):
 
 
 class SettleAction(enum.IntEnum):
-    """What to do with a leased job."""
+    """A verdict on a leased job."""
 
     #: It is done.
     ACK = 1
@@ -66,14 +66,14 @@ class SettleAction(enum.IntEnum):
     NACK = 2
     #: It was not started: it is leased again, and the attempt does not count.
     RELEASE = 3
-    #: Work goes on: the lease lasts for its full duration from now on.
+    #: Work continues: the lease lasts for its full duration from now on.
     EXTEND_LEASE = 4
     #: It can never succeed: it becomes a dead letter.
     DEAD_LETTER = 5
 
 
 class SettleOutcome(enum.IntEnum):
-    """What became of a settlement."""
+    """The result of a settlement."""
 
     #: The job is done, or was acknowledged by the same lease before.
     ACKED = 1
@@ -88,7 +88,7 @@ class SettleOutcome(enum.IntEnum):
 
 
 class DeadLetterCause(enum.IntEnum):
-    """Why a job became a dead letter."""
+    """The reason that a job is a dead letter."""
 
     #: Its last attempt failed, or the lease of its last attempt ended.
     ATTEMPTS_EXHAUSTED = 1
@@ -214,7 +214,7 @@ class GroupStatus:
 
 @dataclass(frozen=True)
 class SpreadCounts:
-    """What a named spread holds."""
+    """Contents of a named spread, in numbers."""
 
     #: Committed groups that are not settled.
     group_count: int

@@ -24,7 +24,7 @@ _log = logging.getLogger("offbeat.pump")
 #: Jobs of one pull. If the pump is killed, so many wait for the end of their lease.
 _PULLED_JOBS = 16
 
-#: How long a pull waits for a job, in seconds: so soon the pump stops when it is told to.
+#: How long a pull waits for a job, in seconds. The pump stops within this time.
 _WAIT = 1.0
 
 #: Leases are extended every third of their length, but not less often than this, in seconds: until

@@ -271,9 +271,11 @@ return 1
 CLAIM = (
     _COMMON
     + """
-local now, run = time_now(), read(ARGV[3])
-if run and run.publication == tonumber(ARGV[4]) and run.start_time <= now and (
-  run.state == 'published' or (run.state == 'claimed' and run.action_time <= now)) then
+local now, run, publication = time_now(), read(ARGV[3]), tonumber(ARGV[4])
+if run and run.start_time <= now and (
+  (run.state == 'published' and run.publication >= publication) or
+  (run.state == 'claimed' and run.publication == publication and run.action_time <= now)) then
+  run.publication = publication
   return {1, text(now), move(run, 'claimed', now + tonumber(ARGV[5]))}
 end
 return {0, text(now), redis.call('GET', run_key(ARGV[3]))}

@@ -49,10 +49,20 @@ NEVER_RUN = (RunState.SKIPPED, RunState.SUPERSEDED, RunState.DROPPED)
 
 
 def decide_claim(run: StoredRun | None, publication: int, now: datetime) -> Claim:
-    """Say what becomes of a message; the same for all stores."""
-    if run is None or run.publication != publication or run.state.ended:
+    """Say what becomes of a message; the same for all stores.
+
+    The message of an older publication may have waited behind others in the queue. It takes the
+    run if no worker has it: the newer message waits behind it, and would be older itself in turn
+    by the time that it comes. With its claim the older publication is the newest again, and the
+    newer message is obsolete.
+    """
+    if run is None or publication > run.publication or run.state.ended:
         return Claim(ClaimOutcome.OBSOLETE, run=run)
     if run.state is RunState.PLANNED:  # its message was sent, and the publication taken back
+        return Claim(ClaimOutcome.OBSOLETE, run=run)
+    if publication < run.publication:
+        if run.state is RunState.PUBLISHED and run.start_time <= now:
+            return Claim(ClaimOutcome.GRANTED, run=run)
         return Claim(ClaimOutcome.OBSOLETE, run=run)
     if run.start_time > now:
         return Claim(ClaimOutcome.EARLY, run.start_time - now, run)

@@ -178,7 +178,12 @@ class MemoryStore:
             claim = decide_claim(self._runs.get(run_id), publication, now)
             if claim.outcome is not ClaimOutcome.GRANTED or claim.run is None:
                 return claim
-            run = replace(claim.run, state=RunState.CLAIMED, next_action_time=now + limit)
+            run = replace(
+                claim.run,
+                state=RunState.CLAIMED,
+                publication=publication,
+                next_action_time=now + limit,
+            )
             self._runs[run_id] = run
             return replace(claim, run=run)
 

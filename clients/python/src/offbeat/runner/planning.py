@@ -118,7 +118,7 @@ class Planner:
             runs, counts = self._decide(declaration, schedule, progress, opened, page)
             planned_page = PlannedPage(runs, page.cursor, counts)
             if not self.store.plan(declaration.name, opened, planned_page):
-                return planned  # another runner was quicker, and goes on
+                return planned  # another runner was quicker, and continues
             planned += len(runs)
             opened = replace(opened, cursor=page.cursor or "")
         return planned
@@ -181,8 +181,8 @@ class Planner:
     def replan_overdue(self, declaration: Declaration[RowId]) -> int:
         """Give runs that nobody published in time another start, as if they had been missed.
 
-        That happens when runners stood still while late runs were spread over the time to come: all
-        at once, the kinds of a row would meet. Returns how many were overdue.
+        That happens when runners were stopped while late runs were spread over the time to come.
+        All at once, they would let the kinds of a row meet. Returns how many were overdue.
         """
         overdue = self.store.overdue(declaration.name, self._overdue_before(declaration), _OVERDUE)
         by_schedule: dict[str, list[StoredRun]] = {}
@@ -194,7 +194,7 @@ class Planner:
                 self._replan(declaration, schedule, runs)
         if by_schedule:
             by_schedule.pop(self._progress(declaration).schedule, None)  # another program knows it
-        for runs in by_schedule.values():  # by a schedule that nobody knows: as they are
+        for runs in by_schedule.values():  # by an unknown schedule: as they are
             for run in runs:
                 self.store.replan(run, RunState.PLANNED, self.store.now())
         return len(overdue)

@@ -53,7 +53,8 @@ class StoredRun:
     #: When it starts: later than that if it was missed.
     start_time: datetime
     state: RunState = RunState.PLANNED
-    #: How often its message was handed to the queue. A message of an older publication is obsolete.
+    #: How often its message was handed to the queue; of a claimed run, the number of the message
+    #: that has it.
     publication: int = 0
     #: When something is to happen if nothing has: planned runs are published, published ones
     #: published again, claims end. When it ended, of runs that have ended.

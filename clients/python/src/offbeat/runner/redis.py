@@ -38,7 +38,7 @@ from .records import (
 if TYPE_CHECKING:
     from redis import Redis
 
-#: Runs of one script (a page of a plan has more): Redis answers nobody else meanwhile.
+#: Runs of one script (a page of a plan has more): Redis answers no other client meanwhile.
 _BATCH = 500
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

@@ -263,12 +263,21 @@ class SqlAlchemyStore:
         """See :class:`~offbeat.runner.RunStore`."""
         now = self.now()
         free = sa.or_(
-            sa.and_(_r.state == RunState.PUBLISHED.value, _r.start_time <= now),
-            sa.and_(_r.state == RunState.CLAIMED.value, _r.next_action_time <= now),
+            sa.and_(
+                _r.state == RunState.PUBLISHED.value,
+                _r.publication >= publication,
+                _r.start_time <= now,
+            ),
+            sa.and_(
+                _r.state == RunState.CLAIMED.value,
+                _r.publication == publication,
+                _r.next_action_time <= now,
+            ),
         )
         claimed = self._set(
-            sa.and_(_r.run_id == run_id, _r.publication == publication, free),
+            sa.and_(_r.run_id == run_id, free),
             state=RunState.CLAIMED.value,
+            publication=publication,
             next_action_time=now + limit,
         )
         found = self._select(_r.run_id == run_id, _r.run_id, 1)

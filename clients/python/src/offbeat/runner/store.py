@@ -1,4 +1,4 @@
-"""What the runner asks of a store."""
+"""The store of a runner, as a protocol."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class RunStore(Protocol):
     def unpublish(self, runs: Sequence[StoredRun]) -> None:
         """Take back a publication that the queue did not take: the runs are planned again.
 
-        A message of it that was sent all the same counts, as the next one will have its number.
+        A message of it that was sent nevertheless counts, as the next one will have its number.
         """
         ...
 
@@ -90,7 +90,11 @@ class RunStore(Protocol):
         ...
 
     def claim(self, run_id: str, publication: int, limit: timedelta) -> Claim:
-        """Claim a run for a worker, for ``limit``."""
+        """Claim a run for the message of a publication, for ``limit``.
+
+        A message of an older publication takes a run that no worker has claimed: see
+        :func:`~offbeat.runner.decisions.decide_claim`. From then on its publication counts.
+        """
         ...
 
     def release(self, run_id: str, publication: int, republish_time: datetime) -> bool:

@@ -56,5 +56,5 @@ class FakeAsyncClient(AsyncClient):
         return self.clock.now
 
 
-#: Nobody is asked.
+#: No sidecar is called.
 _NO_ADDRESS = "offbeat.invalid:1"

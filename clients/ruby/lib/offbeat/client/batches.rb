@@ -44,7 +44,7 @@ module Offbeat
       answer = PackedAssignments.new
       ids = PackedIds.new({ uuids: uuids, integers: integers }, time_zones, time_zone_indexes)
       ids.each_question(opening) { |question| answer.add(*packed_answer(question, timeout)) }
-      if answer.fingerprint.empty? # nothing was asked: let the schedule be checked all the same
+      if answer.fingerprint.empty? # no IDs: let the sidecar check the schedule anyway
         answer.identify(*resolved(Fields.schedule(schedule), timeout))
       end
       accepted(answer, return_errors)
@@ -212,7 +212,7 @@ module Offbeat
       end
     end
 
-    # No IDs, no runs: let the schedule be checked all the same.
+    # No IDs, no runs: let the sidecar check the schedule anyway.
     def no_due_runs(opening, timeout)
       times = [Times.from_timestamp(opening.now_time) + (Times.from_optional(opening.look_ahead) || 0),
                Times.from_optional_timestamp(opening.watermark_time)]
@@ -223,7 +223,7 @@ module Offbeat
                                                runs: V1::DueRuns.new), answered.decided_by)
     end
 
-    # Nothing was asked: let the schedule be checked all the same.
+    # No IDs: let the sidecar check the schedule anyway.
     def nothing(schedule, id_type, timeout)
       answer = SlotAssignments.new(IdEncoder.new(id_type))
       answer.identify(*resolved(Fields.schedule(schedule), timeout))

@@ -7,7 +7,7 @@ module Offbeat
     #
     # @param cutover_time when the new schedule takes over. Default: the next start of a cycle of the old one
     # @param min_gap no ID runs twice within so many seconds. Default: 0, which leaves out nothing
-    # @param ids any number of IDs of one type, to be told their last old and first new runs; refused ones are
+    # @param ids any number of IDs of one type, to get their last old and first new runs; refused ones are
     #   raised, or returned, as by {#assign_slots}
     # @param kind which kind goes over, where a schedule declares kinds
     # @param sql_target a {SqlTarget}, to have the plan as conditions of SQL

@@ -42,7 +42,7 @@ module Offbeat
 
     private
 
-    # What both calls have in common.
+    # The common part of both calls.
     def stage_request(type, stages, rule, weighting)
       request = type.new
       Fields.add_messages(request, "stages", stages, Stage)

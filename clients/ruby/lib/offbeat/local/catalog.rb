@@ -8,7 +8,7 @@ module Offbeat
     # It is read again when it changes. A version never changes its meaning: a file that gives it another one is
     # refused, and the schedules of the file before stay. May be shared by threads.
     class Catalog
-      LOOK_INTERVAL = 1.0 # seconds between two looks at the file
+      LOOK_INTERVAL = 1.0 # seconds between two polls of the file
       MAX_BYTES = 16 << 20
       SHOWN = 8 # names in a refusal
       private_constant :LOOK_INTERVAL, :MAX_BYTES, :SHOWN

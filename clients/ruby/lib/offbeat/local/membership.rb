@@ -84,8 +84,8 @@ module Offbeat
         -((@schedule.anchor - Instants.ceil_millis(moment)).div(@schedule.tick))
       end
 
-      # The ranges of hashes whose IDs run in so many ticks from one on: of the cycle's ticks one or two ranges, each
-      # of which the place of the kind may cut once more.
+      # The ranges of hashes whose IDs run in so many ticks from one on: one or two ranges of the cycle's ticks, and
+      # the place of the kind may cut each of them once more.
       def hashes(first, length)
         from = first % period
         ticks = split(length == period ? 0 : from, length)

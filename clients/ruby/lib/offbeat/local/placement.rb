@@ -45,7 +45,7 @@ module Offbeat
         end
       end
 
-      # What smears late runs of an ID.
+      # The number that smears late runs of an ID.
       def smear_hash(id)
         id.hashes(salt).last
       end

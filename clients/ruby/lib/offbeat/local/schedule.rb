@@ -139,7 +139,7 @@ module Offbeat
         @schedule, @kind, @label = schedule, kind, label.empty? ? DEFAULT_LABEL : label
       end
 
-      # What run keys begin with. Refuses a label that no run key may hold.
+      # Prefix of run keys. Refuses a label that no run key may hold.
       def run_key_prefix
         "#{schedule.run_key_root}/#{KIND_NAME.check_part("kind", @label)}"
       end

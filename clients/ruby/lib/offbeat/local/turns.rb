@@ -34,7 +34,7 @@ module Offbeat
         @period / count
       end
 
-      # What is kept free behind a run of a kind, in milliseconds.
+      # The time that is kept free after a run of a kind, in milliseconds.
       def lead(kind)
         @leads.fetch(kind.index)
       end

@@ -35,7 +35,7 @@ module Offbeat
     end
   end
 
-  # What a named spread holds.
+  # Contents of a named spread, in numbers.
   SpreadCounts = Value.define(:group_count, :partial_group_count, :quarantined_group_count, :ready_job_count,
                               :leased_job_count, :returned_job_count, :settled_job_count, :dead_letter_count,
                               :byte_count, :consumer_count) do
@@ -75,7 +75,7 @@ module Offbeat
     end
   end
 
-  # What became of a settlement: :acked, :returned, :extended, :dead_lettered or :stale. With :extended,
+  # The result of a settlement: :acked, :returned, :extended, :dead_lettered or :stale. With :extended,
   # `lease_end_time` is when the lease ends, by the clock of the sidecar; else nil.
   SettleResult = Value.define(:outcome, :lease_end_time) do
     def self.of(message)
@@ -84,7 +84,7 @@ module Offbeat
     end
   end
 
-  # What named spreads have in common.
+  # Shared behaviour of named spreads.
   module Named
     SERVICE = "v1.NamedSpreadService"
     # How many groups, settlements or numbers a call takes.

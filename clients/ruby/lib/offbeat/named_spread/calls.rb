@@ -3,7 +3,7 @@
 module Offbeat
   module Named
     # The calls about one spread, which is opened where it is not known. Only producers open it
-    # before: a consumer would open a closed spread again, and wait for jobs for ever.
+    # before: a consumer would open a closed spread again, and wait for jobs forever.
     # May be shared by threads.
     class Calls
       include Undumpable

@@ -74,7 +74,7 @@ module Offbeat
       consumer.settle(self, :dead_letter)
     end
 
-    # Work goes on: asks at once for a full lease from now on. True if the lease was extended, and {#lease_end_time}
+    # Work continues: asks at once for a full lease from now on. True if the lease was extended, and {#lease_end_time}
     # tells its new end; false if it has ended.
     def extend_lease
       consumer.extend_lease(self)

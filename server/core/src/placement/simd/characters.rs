@@ -50,7 +50,7 @@ pub(super) fn hyphenated<S: Simd>(
     }
 }
 
-/// What integers are written as text from.
+/// Source of the decimal text of integers.
 pub(super) struct Decimals<'a> {
     /// Their digits as numbers, the highest first: four, eight and eight.
     pub(super) integers: &'a [[Piece; LANES]; K],

@@ -7,7 +7,7 @@ use super::lanes::{self, LANES, load};
 
 /// Bytes that are compressed at once.
 pub(super) const BLOCK: usize = 64;
-/// What the digest of nothing starts from.
+/// Initial state of the digest.
 pub(super) const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
 
 /// ⌊2^32 · |sin(i + 1)|⌋, by rounds.

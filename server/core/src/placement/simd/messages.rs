@@ -59,7 +59,7 @@ pub(super) struct Texts<'a> {
     salt: &'a Salt,
     messages: [[Message; LANES]; K],
     places: Places,
-    /// Where the longest text has ended.
+    /// End of the longest text.
     longest: usize,
     words: Words,
 }
@@ -80,7 +80,7 @@ impl<'a> Texts<'a> {
     pub(super) fn push(&mut self, id: &Id<'_>, place: usize) -> Option<bool> {
         let message = self.messages.as_flattened_mut().get_mut(self.places.next())?;
         let Some(end) = message.write(self.salt, id) else {
-            *message = Message::EMPTY; // of whatever was written of it
+            *message = Message::EMPTY; // a part of it may be written
             return None;
         };
         self.longest = self.longest.max(end);

@@ -1,4 +1,4 @@
-//! One twister alone, of which only the words drawn are made.
+//! One twister alone, for which only the words drawn are made.
 
 use core::num::NonZeroU64;
 
@@ -18,7 +18,7 @@ pub fn draw(profile: Profile, limit: NonZeroU64, seed: Integer) -> u64 {
     let middles = state.iter().skip(MIDDLE).take(DRAWN);
     let mut words = state.iter().zip(nexts).zip(middles);
     let next = || words.next().map(|((word, next), middle)| drawn(*word, *next, *middle)).ok_or(());
-    // So many words without a number: the twister itself goes on for ever.
+    // So many words without a number: the twister itself never ends.
     profile.below(limit, next).unwrap_or_else(|()| Twister::of_key(profile, key).below(limit))
 }
 

@@ -1,4 +1,4 @@
-//! Where the hashes of a row belong.
+//! Places of the hashes of a row.
 
 use super::lanes::LANES;
 use super::md5::K;

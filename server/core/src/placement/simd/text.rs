@@ -100,7 +100,7 @@ fn write_display(id: &Id<'_>, to: &mut [u8]) -> Option<usize> {
     Some(whole - rest.0.len())
 }
 
-/// What is left of a slice that is written to.
+/// The unwritten rest of a slice.
 struct Rest<'a>(&'a mut [u8]);
 
 impl core::fmt::Write for Rest<'_> {

@@ -124,7 +124,7 @@ impl Job {
         }
     }
 
-    /// Draws for a row of seeds, of which as many are somebody's as there are numbers.
+    /// Draws for a row of seeds; only the first ones count, as many as there are numbers.
     #[inline(never)]
     fn draw_row<S: Simd, const K: usize>(
         self,

@@ -55,11 +55,11 @@ pub struct Due<'a> {
     on_time_from: i64,
     /// Late runs before this are dropped.
     caught_up_from: i64,
-    /// Where late runs start, if kinds are declared.
+    /// Places late runs, if kinds are declared.
     catch_up: Option<CatchUp<'a>>,
-    /// Where they start without kinds.
+    /// Places late runs without kinds.
     starts: StartTimes,
-    /// What a watermark may lie after now.
+    /// How far a watermark may be after now.
     latest_skew: Span,
     /// Watermarks after this are refused.
     last_watermark: i64,
@@ -255,7 +255,7 @@ impl<'a> Due<'a> {
         Ok(next.map_or(i64::MAX, |next| next.unix_millis - self.min_gap.max(1)))
     }
 
-    /// Where the late runs of a piece start, in their order.
+    /// Start times of the late runs of a piece, in their order.
     fn late_starts(&self, id: &Id<'_>, place: &Place, piece: u32, count: u64) -> LateStarts<'_> {
         let hash = || piece_hash(self.schedule.smear_hash(id), piece);
         match self.catch_up {
@@ -272,7 +272,7 @@ impl<'a> Due<'a> {
     }
 }
 
-/// Where the late runs of a piece start, one after another.
+/// Start times of the late runs of a piece, one after another.
 enum LateStarts<'a> {
     /// Over the span of the question, each in its own part of it.
     Smeared { due: &'a Due<'a>, hash: u64, index: u64, count: u64 },

@@ -36,7 +36,7 @@ pub struct DueRuns {
     met: u64,
     page_size: usize,
     pub(super) has_more: bool,
-    /// What was looked through for it.
+    /// Cycles and spans examined for these rows.
     pub(super) work: u64,
     pub(super) obstacle: Option<Obstacle>,
 }

@@ -2,7 +2,7 @@
 
 use crate::time::{Moment, Span};
 
-/// What becomes of runs that were missed.
+/// Policy for missed runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissedRunPolicy {
     /// None of them runs.
@@ -19,7 +19,7 @@ pub enum MissedRunPolicy {
 pub struct DueSpec {
     /// Runs before this are due.
     pub now_time: Moment,
-    /// What becomes of runs that are due and no longer on time.
+    /// Policy for runs that are due and no longer on time.
     pub missed_run_policy: MissedRunPolicy,
     /// How long before now a run is on time: 0 to one period. Must be set with
     /// [`MissedRunPolicy::Drop`]. Default: 60 s, or one period.

@@ -12,7 +12,7 @@ use crate::schedule::turns::Turns;
 use crate::schedule::{Schedule, ScheduleSpec};
 use crate::time::{Moment, Span};
 
-/// The kinds of a description, of which `schedule` is what is left without them.
+/// The kinds of a description; `schedule` is the rest of it.
 pub(in crate::schedule) fn kinds(
     spec: &ScheduleSpec,
     schedule: &Schedule,

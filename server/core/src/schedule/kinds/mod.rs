@@ -46,7 +46,7 @@ pub struct Kinds {
 /// A kind of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kind {
-    /// Its name.
+    /// The name that requests use.
     pub name: String,
     /// How long a run takes at most, if that is known.
     pub run_time: Option<Span>,

@@ -9,8 +9,8 @@ use super::{Cause, Lease, LeaseId, LeaseSpec, Outcome, Sequence, SettleAction, S
 use crate::limits::REMEMBERED_LEASES;
 use crate::rejection::Rejection;
 
-/// The jobs that have been leased and are not settled. `J` is whatever names a job, `C`
-/// whatever names a consumer.
+/// The jobs that have been leased and are not settled. `J` names a job, `C` a
+/// consumer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(bound(deserialize = "J: Deserialize<'de>, C: Deserialize<'de> + Ord"))]
 pub struct Leases<J, C> {
@@ -21,7 +21,7 @@ pub struct Leases<J, C> {
     leased: BTreeSet<(u64, Sequence)>,
     /// To be leased again, by when they may be.
     waiting: BTreeSet<(u64, Sequence)>,
-    /// How many jobs each consumer holds; none that holds none.
+    /// Number of jobs of each consumer that holds some.
     consumers: BTreeMap<C, usize>,
     next_sequence: Sequence,
     remembered: Remembered,
@@ -33,7 +33,7 @@ struct Held<J, C> {
     attempt: u32,
     /// Attempts that were released, and do not count.
     released: u32,
-    /// Who holds it, until when; none while it waits.
+    /// Its consumer and the end of its lease; `None` while it waits.
     leased: Option<(u64, C)>,
     /// When its lease ended without a word, if it waits because of that.
     expired: Option<u64>,
@@ -160,7 +160,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         }
     }
 
-    /// Ends the leases whose time has come.
+    /// Ends expired leases.
     pub fn expire(&mut self, now: u64, outcomes: &mut Vec<Outcome<J>>) {
         while let Some((deadline, sequence)) = self.leased.first().copied() {
             if deadline > now {
@@ -198,7 +198,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         self.leased.len()
     }
 
-    /// Jobs that were leased and are to be leased again, now or later.
+    /// Jobs that were leased and will be leased again, now or later.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
@@ -275,7 +275,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
     }
 }
 
-/// How the last leases ended, so that a consumer who did not hear the answer may ask again.
+/// Outcomes of the last leases, so that a consumer that missed the response can ask again.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Remembered {
     ends: BTreeMap<Sequence, (u32, SettleOutcome)>,

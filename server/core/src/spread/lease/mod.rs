@@ -15,7 +15,7 @@ mod spec;
 pub use machine::Leases;
 pub use spec::LeaseSpec;
 
-/// A job, by the number of its first lease: 0 for the first that was leased.
+/// Number of a job, in the order of first leases, from 0.
 pub type Sequence = u64;
 
 /// Names one lease of one job. A fencing token: of two leases of a job, the later one has the
@@ -24,7 +24,7 @@ pub type Sequence = u64;
 pub struct LeaseId {
     /// The life of the machine that gave it; another one after a restart.
     pub epoch: u64,
-    /// The job.
+    /// The turn of the job.
     pub sequence: Sequence,
     /// How many times the job has been leased, this time included; from 1.
     pub attempt: u32,
@@ -33,66 +33,66 @@ pub struct LeaseId {
 /// A leased job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease<J> {
-    /// What settles it.
+    /// Identifies the lease in a settlement.
     pub id: LeaseId,
-    /// The job.
+    /// The leased job.
     pub job: J,
-    /// When it ends; from then on it settles nothing.
+    /// When the lease ends, in milliseconds; later settlements have no effect.
     pub deadline: u64,
 }
 
-/// What a consumer wants done with a leased job.
+/// A consumer's verdict on a leased job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SettleAction {
-    /// Done. Saying it again is answered as before.
+    /// The job is done. A repetition has the same outcome.
     Ack,
-    /// Not done: ready again after a delay.
+    /// The attempt failed: the job is ready again after a delay.
     Nack {
-        /// In milliseconds.
+        /// Milliseconds until it is ready.
         delay: u64,
     },
     /// Not started: ready again after a delay, and the attempt does not count. Also accepted
     /// after the lease has ended, until the job is leased again.
     Release {
-        /// In milliseconds.
+        /// Milliseconds until it is ready.
         delay: u64,
     },
-    /// Work goes on: the lease lasts for its full length from now on.
+    /// Work continues: the lease gets its full length again from now.
     ExtendLease,
     /// The job can never succeed: it becomes a dead letter.
     DeadLetter,
 }
 
-/// What became of a settlement.
+/// The result of a settlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SettleOutcome {
     /// The job is done, or was acknowledged by the same lease before.
     Acked,
     /// The job will be ready again.
     Returned,
-    /// The lease ends at another time now.
+    /// The lease has a new end.
     Extended {
-        /// When.
+        /// The new end, in milliseconds.
         deadline: u64,
     },
-    /// The job went to the dead letters.
+    /// The job is a dead letter now.
     DeadLettered,
-    /// The lease has ended, or is none of this machine: the settlement has no effect.
+    /// The lease has ended, or belongs to another epoch: the settlement has no effect.
     Stale,
 }
 
-/// What has become of a job for good.
+/// The final outcome of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome<J> {
     /// A consumer has finished it.
     Settled(J),
-    /// Given up: by a consumer, or after the last attempt.
+    /// By a consumer, or after the last attempt.
     DeadLettered {
-        /// The job.
+        /// The dead-lettered job.
         job: J,
         /// How many times it was leased.
         attempts: u32,
-        /// Why.
+        /// Why it was dead-lettered.
         cause: Cause,
     },
 }

@@ -1,4 +1,4 @@
-//! What a named spread answers: its own state, that of its groups, and the jobs that it leases.
+//! Results of a named spread: its state, that of its groups, and the jobs that it leases.
 
 use std::sync::Arc;
 
@@ -12,30 +12,30 @@ use crate::spread::lease::LeaseId;
 pub enum GroupState {
     /// Never submitted, dropped before its commit, or forgotten.
     Unknown,
-    /// Its commit has not come.
+    /// Its commit has not arrived.
     Partial,
-    /// It is held, and lost with what holds it.
+    /// It is held, and is lost with its store.
     Received,
-    /// What holds it has written it to disk. No spread says this of itself: its store does.
+    /// Its store has written it to disk. Only the store sets this state.
     Stored,
-    /// Each of its jobs was finished, or is a dead letter.
+    /// Each of its jobs is done, or is a dead letter.
     Settled,
 }
 
-/// What has become of a group.
+/// The progress of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupStatus {
-    /// The group.
+    /// The group, as its producer calls it.
     pub id: Arc<str>,
     /// How safe it is.
     pub state: GroupState,
-    /// How many jobs have come.
+    /// Jobs received.
     pub job_count: u64,
-    /// How many of them are settled, dead letters included.
+    /// Settled jobs, dead letters included.
     pub settled_count: u64,
-    /// How many of them are dead letters.
+    /// Dead letters.
     pub dead_letter_count: u64,
-    /// Which are settled, while the group is held; the first 1,024 ranges.
+    /// Ranges of settled jobs, while the group is held; the first 1,024 ranges.
     pub settled_ranges: Vec<(u32, u32)>,
 }
 
@@ -44,22 +44,22 @@ pub struct GroupStatus {
 pub enum SpreadState {
     /// It takes groups and deals their jobs.
     Open,
-    /// It deals what it has, and takes no more.
+    /// It deals its jobs, and takes no more groups.
     Draining,
-    /// All is settled.
+    /// All jobs are settled, and it takes no more groups.
     Closed,
 }
 
-/// A job that is leased, with all that its consumer needs.
+/// A leased job, as its consumer gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedJob {
-    /// What settles it.
+    /// Identifies the lease in a settlement.
     pub id: LeaseId,
     /// The group, as its producer calls it.
     pub group_id: Arc<str>,
     /// Its index within the group, from 0.
     pub job_index: u32,
-    /// The payload.
+    /// The job, as its producer submitted it.
     pub payload: Bytes,
     /// Whether a consumer may have had it before.
     pub redelivered: bool,
@@ -74,16 +74,16 @@ pub enum EmptyReason {
     ConsumerAtLimit,
     /// All consumers together hold as many jobs as may be leased at once.
     LeasesAtLimit,
-    /// There is no job left, and there will be none.
+    /// No job is left, and none will come.
     Ended,
 }
 
-/// What a spread holds.
+/// Contents of a spread, in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
     /// Committed groups that are not settled.
     pub groups: u64,
-    /// Groups whose commit has not come.
+    /// Groups without their commit.
     pub partial_groups: u64,
     /// Groups that wait for an earlier epoch's leases.
     pub quarantined_groups: u64,
@@ -97,7 +97,7 @@ pub struct Counts {
     pub settled_jobs: u64,
     /// Dead letters.
     pub dead_letters: u64,
-    /// Bytes of jobs, with what holding them takes.
+    /// Bytes of jobs, including the overhead of holding them.
     pub bytes: u64,
     /// Consumers that hold jobs.
     pub consumers: u64,

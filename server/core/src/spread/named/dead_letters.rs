@@ -13,17 +13,17 @@ use crate::spread::lease::Cause;
 /// A job that is not tried again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadLetter {
-    /// Names it, from 0 in the order of giving up.
+    /// Its number within the epoch, from 0 in the order of dead-lettering.
     pub number: u64,
     /// The group, as its producer calls it.
     pub group_id: Arc<str>,
     /// Its index within the group, from 0.
     pub job_index: u32,
-    /// The payload.
+    /// The job, as its producer submitted it.
     pub payload: Bytes,
     /// How many times it was leased.
     pub attempts: u32,
-    /// Why.
+    /// Why it was dead-lettered.
     pub cause: Cause,
 }
 
@@ -42,7 +42,7 @@ struct Kept {
 }
 
 impl DeadLetters {
-    /// Adds one of a group that is still held, and says its number.
+    /// Adds one of a group that is still held, and returns its number.
     pub(super) fn add(&mut self, letter: impl FnOnce(u64) -> DeadLetter) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
@@ -73,7 +73,7 @@ impl DeadLetters {
         Some((letter, jobs, bytes))
     }
 
-    /// One of them.
+    /// The dead letter with a number.
     pub(super) fn get(&self, number: u64) -> Option<&DeadLetter> {
         self.letters.get(&number).map(|kept| &kept.letter)
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::group::Digest;
 use crate::limits::REMEMBERED_GROUPS;
 
-/// What remembering a group takes beside its ID, in bytes.
+/// Bytes to remember a group, without its ID.
 const MEMORY: u64 = 160;
 
 /// Settled groups, up to [`REMEMBERED_GROUPS`]; the oldest are forgotten first.
@@ -67,7 +67,7 @@ impl EndedGroups {
         }
     }
 
-    /// The groups that ended after so many others had; `None` if that is too long ago to say.
+    /// The groups that ended after the first so many; `None` if those are forgotten.
     pub(super) fn since(&self, count: u64) -> Option<impl Iterator<Item = &str>> {
         let new = usize::try_from(self.count.checked_sub(count)?).ok()?;
         let skipped = self.oldest_first.len().checked_sub(new)?;

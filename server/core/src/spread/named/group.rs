@@ -1,4 +1,4 @@
-//! What a group holds, and how far it has come.
+//! The jobs of a group, and its progress.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) type Range = (u32, u32);
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Content {
     bytes: Bytes,
-    /// Where each job ends.
+    /// End of each job.
     ends: Vec<u32>,
 }
 

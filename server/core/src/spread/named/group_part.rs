@@ -1,4 +1,4 @@
-//! Groups as producers send them, whole or in parts, and what is refused of them alone.
+//! Groups as producers send them, whole or in parts, with checks that need no other state.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ pub struct GroupPart {
     pub first_job_index: i64,
     /// The payloads of the jobs.
     pub payloads: Vec<Bytes>,
-    /// Ends the group.
+    /// Completes the group; `None` while more parts follow.
     pub commit: Option<Commit>,
 }
 
@@ -33,30 +33,30 @@ impl GroupPart {
     }
 }
 
-/// What a group must be to be complete.
+/// The completion of a group, by which its parts are checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Commit {
     /// How many jobs it has: 1 or more.
     pub job_count: i64,
-    /// [`Digest`], 32 bytes.
+    /// [`Digest`] of the payloads, 32 bytes.
     pub sha256: Bytes,
-    /// Where it was first received, if it was before.
+    /// The receipt of its first attempt, if there was one.
     pub first_receipt: Option<Receipt>,
     /// Jobs that are not leased: from the first index of each pair up to, but not including, the
     /// second.
     pub settled_ranges: Vec<(i64, i64)>,
 }
 
-/// Where a group was received, and how long its jobs were leased at most.
+/// The epoch that received a group, and the length of its leases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The life of the spread.
     pub epoch: u64,
-    /// In milliseconds.
+    /// Length of leases in that epoch, in milliseconds.
     pub lease_millis: i64,
 }
 
-/// Refuses IDs that are none.
+/// Refuses invalid IDs of groups.
 pub(super) fn check_id(id: &str) -> Result<(), Rejection> {
     if GROUP_ID.allows(id.len() as i128) {
         return Ok(());

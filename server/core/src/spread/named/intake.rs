@@ -1,4 +1,4 @@
-//! Groups that come in, in parts, until their commit.
+//! Groups that arrive in parts, until their commit.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::room::{Room, cost, full};
 use crate::limits::{LEASE_MILLIS, PARTIAL_GROUP_MILLIS};
 use crate::rejection::{Reason, Rejection};
 
-/// A group that has come in whole.
+/// A complete group.
 #[derive(Debug)]
 pub(super) struct Complete {
     pub(super) id: Arc<str>,
@@ -23,14 +23,14 @@ pub(super) struct Complete {
     pub(super) settled: VecDeque<Range>,
 }
 
-/// Groups whose commit has not come.
+/// Groups without their commit.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Intake {
     partial: BTreeMap<Arc<str>, Partial>,
     /// In the order in which they began.
     by_age: BTreeMap<u64, Arc<str>>,
     next_age: u64,
-    /// Before this time none is dropped.
+    /// The earliest time at which one is dropped.
     next_drop: u64,
     held: Room,
     /// Groups that were dropped without a commit.
@@ -41,14 +41,14 @@ pub(super) struct Intake {
 #[derive(Debug)]
 enum Before {
     Absent,
-    /// It only grew.
+    /// The call only added jobs to it.
     Shorter {
         bytes: usize,
         jobs: usize,
         hash: Box<Sha256>,
         last_part: u64,
     },
-    /// It was begun anew.
+    /// The call replaced it.
     Other(Box<Partial>),
 }
 
@@ -56,13 +56,13 @@ enum Before {
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     intake: &'a mut Intake,
-    /// What may come to what is held.
+    /// Room for new data.
     free: Room,
-    /// What may be held at all.
+    /// Room in total.
     room: Room,
     undo: Vec<(Arc<str>, Before)>,
     complete: Vec<Completion>,
-    /// Bytes that may come to what all spreads hold; not to be exceeded by anybody.
+    /// Bytes free for all spreads together; a hard limit.
     elsewhere: u64,
     now: u64,
 }
@@ -84,7 +84,7 @@ impl Intake {
         self.partial.len()
     }
 
-    /// How many jobs of a partial group have come.
+    /// Number of jobs of a partial group.
     pub(super) fn job_count(&self, id: &str) -> Option<u64> {
         self.partial.get(id).map(|partial| partial.ends.len() as u64)
     }
@@ -99,7 +99,7 @@ impl Intake {
         *self = Self { dropped, ..Self::default() };
     }
 
-    /// Drops groups whose next part has not come in time.
+    /// Drops groups whose next part did not arrive in time.
     pub(super) fn advance(&mut self, now: u64) {
         if now < self.next_drop {
             return;
@@ -131,7 +131,7 @@ impl Intake {
         self.by_age.first_key_value().is_some_and(|(_, oldest)| **oldest == *id)
     }
 
-    /// Begins a call; `free` is what may come to what is held, `room` all that may be.
+    /// Begins a call; `free` is the room for new data, `room` the room in total.
     pub(super) fn call(&mut self, free: Room, room: Room, elsewhere: u64, now: u64) -> Call<'_> {
         let (undo, complete) = (Vec::new(), Vec::new());
         Call { intake: self, free, room, undo, complete, elsewhere, now }
@@ -161,7 +161,7 @@ impl Call<'_> {
         if first > have || (0 < first && first < have && first + part.payloads.len() > have) {
             return Err(misplaced());
         }
-        // A whole group that is shorter than what has come is another one.
+        // A whole group that is shorter than the parts is another group.
         let is_shorter =
             first == 0 && part.commit.is_some() && (1..have).contains(&part.payloads.len());
         let has_come = known.is_some_and(|partial| partial.has(first, &part.payloads));
@@ -208,7 +208,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Refuses what will never fit, and what does not fit now.
+    /// Refuses groups that will never fit, and groups that do not fit now.
     fn make_room(&mut self, id: &str, more: Room) -> Result<(), Rejection> {
         use crate::limits::{SPREAD_BYTES, SPREAD_GROUPS, SPREAD_JOBS};
         let held = self.intake.partial.get(id).map_or_else(Room::default, |p| p.cost(id));
@@ -294,7 +294,7 @@ impl Call<'_> {
         }
     }
 
-    /// Keeps what has come, and gives out what is complete.
+    /// Keeps the parts, and returns the complete groups.
     pub(super) fn keep(self) -> Vec<Complete> {
         let Self { intake, undo, complete, .. } = self;
         for (id, before) in undo {

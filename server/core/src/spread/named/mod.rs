@@ -1,4 +1,4 @@
-//! Named spreads: groups come from producers, jobs go to consumers, and none is lost.
+//! Named spreads: producers submit groups, consumers get their jobs, and no job is lost.
 //!
 //! Delivery is at least once, and never are two unexpired leases on one job. The machine is
 //! free of I/O and of clocks: calls and the time go in, answers come out. A store keeps one
@@ -46,7 +46,7 @@ use crate::rejection::{Reason, Rejection};
 use crate::spread::lease::{LeaseId, Leases, Outcome, SettleAction, SettleOutcome};
 use crate::spread::{Certificate, Spread, SpreadSpec};
 
-/// A spread with a name: what it holds, and who has what of it.
+/// A spread with a name: its groups and jobs, and the consumers that hold them.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct NamedSpread {
     epoch: u64,
@@ -59,7 +59,7 @@ pub struct NamedSpread {
     groups: BTreeMap<u64, Group>,
     numbers: BTreeMap<Arc<str>, u64>,
     next_number: u64,
-    /// What the groups hold, and dead letters without one.
+    /// Cost of the groups, and of dead letters without a group.
     held: Room,
     queue: Queue,
     order: Spread<Waiting>,
@@ -109,7 +109,7 @@ impl NamedSpread {
     /// Changes its limits.
     ///
     /// # Errors
-    /// When one is out of its range: then none changes.
+    /// When one is out of its range; then none changes.
     pub fn update(&mut self, changes: &LimitChanges) -> Result<(), Rejection> {
         let spec = NamedSpreadSpec { limits: self.spec.limits.with(changes), ..self.spec };
         let room = spec.room()?;
@@ -119,7 +119,7 @@ impl NamedSpread {
     }
 
     /// The first field in which a spec differs from this spread's, with both values. The spec
-    /// with which it was opened is the same, whatever limits have changed since.
+    /// with which it was opened is the same, even if limits have changed since.
     #[must_use]
     pub fn difference(&self, spec: &NamedSpreadSpec) -> Option<(&'static str, String, String)> {
         spec.difference(&self.opened).and_then(|_| spec.difference(&self.spec))
@@ -176,7 +176,7 @@ impl NamedSpread {
         self.ended.since(count)
     }
 
-    /// What has become of a group, as of the last call.
+    /// The progress of a group, as of the last call.
     #[must_use]
     pub fn group(&self, id: &str) -> GroupStatus {
         if let Some(group) = self.numbers.get(id).and_then(|number| self.groups.get(number)) {
@@ -200,7 +200,7 @@ impl NamedSpread {
     /// before and may be again, then new ones, in the order of the spread.
     ///
     /// # Errors
-    /// When the consumer's name is none, or too many others hold jobs.
+    /// When the consumer's name is invalid, or too many others hold jobs.
     pub fn pull(
         &mut self,
         now: u64,
@@ -292,7 +292,7 @@ impl NamedSpread {
         self.end_if_drained();
     }
 
-    /// What it holds, as of the last call.
+    /// Contents in numbers, as of the last call.
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {
@@ -350,7 +350,7 @@ impl NamedSpread {
         self.dead_letters.page(after, count)
     }
 
-    /// Deletes dead letters, and says how many there were.
+    /// Deletes dead letters, and returns their number.
     pub fn delete_dead_letters(&mut self, numbers: impl IntoIterator<Item = u64>) -> u64 {
         let mut deleted = 0;
         for (_, jobs, bytes) in numbers.into_iter().filter_map(|n| self.dead_letters.remove(n)) {
@@ -414,7 +414,7 @@ fn resolved_order(order: &SpreadSpec) -> Result<SpreadSpec, Rejection> {
     order.resolved().map_err(|rejection| rejection.under("order"))
 }
 
-/// Refuses names of consumers that are none.
+/// Refuses invalid names of consumers.
 fn check_consumer(name: &str) -> Result<(), Rejection> {
     if CONSUMER_NAME.allows(name.len() as i128) {
         return Ok(());

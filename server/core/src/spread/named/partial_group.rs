@@ -1,4 +1,4 @@
-//! What has come of a group whose commit has not.
+//! The parts of a group without its commit.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use super::room::{Room, cost};
 pub(super) struct Partial {
     pub(super) bytes: Vec<u8>,
     pub(super) ends: Vec<u32>,
-    /// Of what has come; made again from that.
+    /// Digest of the parts; computed again after a restore.
     #[serde(skip)]
     pub(super) hash: Sha256,
     pub(super) last_part: u64,

@@ -24,7 +24,7 @@ impl Waiting {
     }
 }
 
-/// Names a job.
+/// Identifies a job by group and index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Job {
     pub(super) group: u64,
@@ -37,11 +37,11 @@ pub(super) struct Queue {
     ready: VecDeque<Waiting>,
     /// With the time when each may be dealt.
     quarantined: Vec<(u64, Waiting)>,
-    /// The times, so that none is missed and nothing is searched for one.
+    /// The times in order, so that the next one is found without a search.
     times: BTreeSet<u64>,
     /// Jobs that were not dealt, of quarantined and open groups too.
     job_count: u64,
-    /// Of these, those of quarantined groups.
+    /// Jobs of quarantined groups among them.
     quarantined_jobs: u64,
     closed: bool,
 }

@@ -21,7 +21,7 @@ impl NamedSpread {
     /// # Errors
     /// When the spread takes no groups, or there is no room: then nothing is put back.
     ///
-    /// `elsewhere` is what other spreads leave to this one.
+    /// `elsewhere` is the room that other spreads leave to this one.
     pub fn redrive(
         &mut self,
         now: u64,
@@ -53,7 +53,7 @@ impl NamedSpread {
         letters.map(bytes).sum()
     }
 
-    /// Refuses more than there is room for, as if the dead letters themselves took none.
+    /// Refuses more than fit, as if the dead letters themselves took no room.
     fn check_room(&self, numbers: &BTreeSet<u64>, elsewhere: BytesLeft) -> Result<(), Rejection> {
         let mut more = Room::default();
         for letter in numbers.iter().filter_map(|number| self.dead_letters.get(*number)) {

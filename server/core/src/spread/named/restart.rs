@@ -1,4 +1,4 @@
-//! What holds a spread was restarted, and may have lost its last moments.
+//! Restarts of the store of a spread, which may lose its last moments.
 
 use super::NamedSpread;
 use super::queue::{Queue, Waiting};

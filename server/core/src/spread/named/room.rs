@@ -1,4 +1,4 @@
-//! The room that a named spread has, what groups and leases take of it, and the refusal when it is full.
+//! The room of a named spread, the cost of groups and leases, and the refusal when it is full.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ impl Room {
         self.bytes += more.bytes;
     }
 
-    /// What is taken has been added before.
+    /// Frees a cost that was added before.
     pub(super) const fn take(&mut self, less: Self) {
         self.groups = self.groups.saturating_sub(less.groups);
         self.jobs = self.jobs.saturating_sub(less.jobs);
@@ -28,12 +28,12 @@ impl Room {
     }
 }
 
-/// What other spreads leave to one, in bytes.
+/// Bytes that other spreads leave to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BytesLeft {
-    /// For now.
+    /// Free at this moment.
     pub now: u64,
-    /// If they held nothing.
+    /// Free if the other spreads held nothing.
     pub at_most: u64,
 }
 
@@ -42,23 +42,23 @@ impl BytesLeft {
     pub const ALL: Self = Self { now: u64::MAX, at_most: u64::MAX };
 }
 
-/// What holding a group takes beside its ID and its jobs, in bytes.
+/// Bytes to hold a group, without its ID and its jobs.
 const GROUP_OVERHEAD: u64 = 64;
-/// And each of its jobs.
+/// Bytes to hold each of its jobs, without the payload.
 pub(super) const JOB_OVERHEAD: u64 = 8;
 
-/// What holding a group takes.
+/// The cost of holding a group.
 pub(super) const fn cost(id: &str, jobs: u64, bytes: u64) -> Room {
     Room { groups: 1, jobs, bytes: bytes + GROUP_OVERHEAD + id.len() as u64 + JOB_OVERHEAD * jobs }
 }
 
-/// Memory that a group takes beside what [`cost`] counts, in bytes.
+/// Memory of a group that [`cost`] does not count, in bytes.
 pub(super) const GROUP_MEMORY: u64 = 480;
 
 /// Memory that a lease takes, in bytes.
 pub(super) const LEASE_MEMORY: u64 = 160;
 
-/// What a limit says that is reached for now.
+/// The refusal by a limit that is reached for now.
 pub(super) fn full(field: &str, value: impl core::fmt::Display, held: Limit) -> Rejection {
     let allowed = format!(
         "there is no room among the {}: try again later, when others are settled (and dead letters deleted)",

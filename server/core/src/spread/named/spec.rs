@@ -51,7 +51,7 @@ impl Default for SpreadLimits {
     }
 }
 
-/// The limits to change; `None` stays.
+/// New values of [`SpreadLimits`]; `None` keeps the current value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LimitChanges {
     /// See [`SpreadLimits`], as for the other fields.

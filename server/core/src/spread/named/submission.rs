@@ -1,4 +1,4 @@
-//! A call that submits groups: what it is checked against, and how what is complete is added.
+//! A call that submits groups: its checks, and the addition of complete groups.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ impl NamedSpread {
     /// Takes groups, whole or in parts: all of them, or, if one is refused, none.
     ///
     /// # Errors
-    /// When a group is not what it says it is, was another before, or does not fit.
+    /// When a group does not match its digest or its earlier parts, or does not fit.
     ///
-    /// `elsewhere` is what other spreads leave to this one.
+    /// `elsewhere` is the room that other spreads leave to this one.
     pub fn submit(
         &mut self,
         now: u64,
@@ -31,7 +31,7 @@ impl NamedSpread {
         Ok(self.groups(parts.iter().map(|part| &*part.group_id)))
     }
 
-    /// Whether [`submit`](Self::submit) would take these groups. Takes none.
+    /// Whether [`submit`](Self::submit) would take these groups. It changes nothing.
     ///
     /// # Errors
     /// Those of [`submit`](Self::submit).

@@ -1,4 +1,4 @@
-//! What a spread has reached, and what no order could.
+//! The distances of a spread, with bounds that no order can exceed.
 
 use core::cmp::Reverse;
 
@@ -11,11 +11,11 @@ use super::Open;
 /// What a spread has reached. Distances and spans are in turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Certificate {
-    /// Jobs dealt.
+    /// Number of jobs dealt.
     pub job_count: u64,
     /// Groups that dealt a job.
     pub group_count: u64,
-    /// The smallest distance between two jobs of one group; none if no group had two.
+    /// The smallest distance between two jobs of one group; `None` if no group had two.
     pub min_gap_turns: Option<u64>,
     /// The largest smallest distance that any order of these groups has without idle turns,
     /// ⌊(N−c)/(M−1)⌋ (N jobs, c groups of the largest size M); none if no group had two.
@@ -39,7 +39,7 @@ pub(super) struct Tally {
     groups: u64,
     widest_span_turns: u64,
     /// The F largest groups. A term of the lower bound is above zero only for groups of more
-    /// than N/F jobs, of which there are less than F; and N only grows.
+    /// than N/F jobs. There are less than F of those, and N only grows.
     largest: BinaryHeap<Reverse<u64>>,
     largest_size: u64,
     largest_count: u64,
@@ -89,7 +89,7 @@ impl Tally {
         }
     }
 
-    /// A group that has not ended, as far as it has come.
+    /// Counts a group that has not ended.
     pub(super) fn open<G>(&mut self, open: &Open<G>) {
         self.group(open.dealt, open.last_turn - open.first_turn);
     }

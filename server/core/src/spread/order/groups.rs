@@ -34,7 +34,7 @@ where
         group.next().map_or(Pull::End, Pull::Ready)
     }
 
-    /// What the iterator says that it has at least; exact for arrays, lists and ranges.
+    /// The lower size hint of the iterator; exact for arrays, lists and ranges.
     fn size(&self, group: &Self::Group) -> u64 {
         group.size_hint().0 as u64
     }

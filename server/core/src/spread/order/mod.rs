@@ -1,4 +1,4 @@
-//! The order of jobs: whose turn it is.
+//! The order of jobs: the turns of groups.
 
 mod certificate;
 mod cooldown;
@@ -19,24 +19,24 @@ use certificate::Tally;
 use cooldown::Cooldown;
 use round_robin::RoundRobin;
 
-/// What a source answers when it is asked for the next thing.
+/// The response of a source to a request for its next group or job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pull<T> {
-    /// The next one.
+    /// The next group or job.
     Ready(T),
-    /// Not yet, and nothing goes on without it: ask again.
+    /// Not yet available, and the spread cannot continue without it: ask again.
     Pending,
-    /// Not yet, and it is not waited for: only for groups.
+    /// Not yet available, and the spread continues without it: only for groups.
     Later,
     /// There are no more.
     End,
 }
 
-/// Where groups and their jobs come from.
+/// The source of groups and their jobs.
 pub trait Source {
-    /// A group that is open: what the jobs still to come are asked by.
+    /// An open group, from which its next jobs are requested.
     type Group;
-    /// A job.
+    /// A job of a group.
     type Job;
 
     /// The next group. Asked only when a feeder needs it. If it comes [`Pull::Later`], the
@@ -49,13 +49,13 @@ pub trait Source {
     /// How many jobs a group has. Asked once, and only under `COOLDOWN`.
     fn size(&self, group: &Self::Group) -> u64;
 
-    /// Takes back a group of which nothing will be asked any more.
+    /// Takes back a group that needs no more jobs.
     fn close(&mut self, group: Self::Group) {
         drop(group);
     }
 }
 
-/// A job in its place.
+/// A job with its place in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dealt<J> {
     /// The turn, from 0. Without idle turns, also how many jobs came before.
@@ -68,14 +68,14 @@ pub struct Dealt<J> {
     pub job: J,
 }
 
-/// What a turn brings.
+/// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn<J> {
-    /// A job.
+    /// The job of this turn.
     Job(Dealt<J>),
     /// Nothing, on purpose (`WAIT`): the caller lets one turn pass.
     Idle {
-        /// The turn.
+        /// The turn, from 0.
         sequence: u64,
     },
     /// Nothing yet: the source was asked and has to answer first, or no group is open and
@@ -85,7 +85,7 @@ pub enum Turn<J> {
     End,
 }
 
-/// A group that is open, and what the certificate must know of it.
+/// An open group, with the facts that the certificate needs.
 #[derive(Debug, Serialize, Deserialize)]
 struct Open<G> {
     group: G,
@@ -120,7 +120,7 @@ impl<G> Open<G> {
     }
 }
 
-/// A spread under way. `G` is what its source calls a group.
+/// A spread in progress. `G` is the group type of its source.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Spread<G> {
     machine: Machine<G>,
@@ -152,7 +152,7 @@ impl<G> Spread<G> {
         Ok(Self { machine, tally: Tally::new(feeders) })
     }
 
-    /// Deals the next job, or says why there is none now.
+    /// Deals the next job, or returns why there is none now.
     #[inline]
     pub fn next<S: Source<Group = G>>(&mut self, source: &mut S) -> Turn<S::Job> {
         match &mut self.machine {
@@ -195,7 +195,7 @@ impl<G> Spread<G> {
         }
     }
 
-    /// What the spread has reached so far; final once a turn was [`Turn::End`].
+    /// The certificate so far; final once a turn was [`Turn::End`].
     #[must_use]
     pub fn certificate(&self) -> Certificate {
         let mut tally = self.tally.clone();

@@ -4,7 +4,7 @@ use crate::limits::TOKEN_TURNS;
 use crate::rejection::{Reason, Rejection, in_range};
 
 /// A digest of turns, in their order: equal for equal orders, and different for orders that
-/// differ in one turn. It guards against mistakes, and against nobody's malice.
+/// differ in one turn. It guards against mistakes, not against malice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OrderDigest(u64);
 
@@ -69,13 +69,13 @@ impl Place {
         places.into_iter().find(|place| *place > sequence).map(|place| place - sequence)
     }
 
-    /// The turn to go on with.
+    /// The turn to continue with.
     #[must_use]
     pub fn next_sequence(&self) -> u64 {
         self.first_sequence.saturating_add(self.group_indexes.len() as u64)
     }
 
-    /// Checks turns from `sequence` on, of which `before` is the digest of their
+    /// Checks turns from `sequence` on; `before` is the digest of their
     /// predecessors.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What a spread is asked to be.
+//! Parameters of a spread.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub enum Policy {
     Cooldown,
 }
 
-/// What `COOLDOWN` does when every open group must still rest.
+/// Behaviour of `COOLDOWN` when every open group must still rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum OnShortage {
     /// Deals the one that has rested longest, and counts a close pair.
@@ -47,7 +47,7 @@ pub(super) struct Checked {
 }
 
 impl SpreadSpec {
-    /// `ROUND_ROBIN` with so many feeders.
+    /// `ROUND_ROBIN` with this number of feeders.
     #[must_use]
     pub const fn round_robin(feeder_count: i64) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl SpreadSpec {
         }
     }
 
-    /// `COOLDOWN` at a distance of so many turns.
+    /// `COOLDOWN` with this distance, in turns.
     #[must_use]
     pub const fn cooldown(feeder_count: i64) -> Self {
         Self {

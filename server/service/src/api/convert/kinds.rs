@@ -64,7 +64,7 @@ pub(super) fn resolved(schedule: &Schedule) -> ResolvedKinds {
     }
 }
 
-/// Where the kinds of a schedule stand.
+/// Offsets of the kinds of a schedule.
 pub(in crate::api) fn described_kinds(schedule: &Schedule) -> Vec<proto::DescribedKind> {
     let slots = |slots: u32| duration(schedule.span(u64::from(slots) * schedule.slot_ticks()));
     let kind = |kind: &Kind| proto::DescribedKind {

@@ -41,7 +41,7 @@ pub(in crate::api) fn reciprocals(
     answer(&schedule, &placed, delays, slot_index)
 }
 
-/// How kinds are to be placed.
+/// Parameters that place kinds.
 struct Asked {
     kind_count: Option<i32>,
     spacing: Spacing,

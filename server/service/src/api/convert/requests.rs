@@ -1,4 +1,4 @@
-//! What callers sent, as checked questions.
+//! Converts requests to checked parameters.
 
 use std::sync::Arc;
 

@@ -21,7 +21,7 @@ pub(in crate::api) fn membership(
         .map_err(|rejection| rejection.under(FIELD))
 }
 
-/// Refuses a column of time zones that would not be heeded.
+/// Refuses a column of time zones that would be ignored.
 pub(in crate::api) fn without_zones(message: Option<&proto::SqlTarget>) -> Result<(), Rejection> {
     let Some(column) = message.filter(|column| !column.time_zone_column.is_empty()) else {
         return Ok(());

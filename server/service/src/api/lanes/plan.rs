@@ -54,7 +54,7 @@ pub fn plan(request: v1beta1::PlanLanesRequest) -> Result<v1beta1::PlanLanesResp
     Ok(answer(&plan, &known))
 }
 
-/// What an answer repeats of its request.
+/// Fields of the request that an answer repeats.
 pub(super) struct Request {
     pub(super) on_timeout: OnTimeout,
     /// How many run times lie in each class; empty without samples.

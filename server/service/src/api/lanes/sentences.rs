@@ -1,4 +1,4 @@
-//! What a plan says in words: its verdict, and what speaks against the lanes.
+//! Sentences of a plan: its verdict, and the drawbacks of the lanes.
 
 use offbeat_core::lanes::OnTimeout;
 use offbeat_sim::lanes::{ClassPerformance, Plan, Ratio, Verdict};
@@ -86,7 +86,7 @@ fn verdict(plan: &Plan, request: &Request) -> String {
     }
 }
 
-/// Which jobs are started twice.
+/// Says which jobs start twice.
 fn runs_twice(plan: &Plan, request: &Request) -> Option<String> {
     if request.on_timeout != OnTimeout::Abort {
         return None;
@@ -104,7 +104,7 @@ pub(super) fn interval(ratio: Ratio) -> String {
     format!("95 % interval: {} to {}", figure(ratio.low), figure(ratio.high))
 }
 
-/// Which jobs are done later than in one queue.
+/// Says which jobs are done later than in one queue.
 fn who_takes_longer(plan: &Plan) -> Vec<String> {
     let [now, ..] = &plan.rates;
     let Some(with) = &now.with_lanes else { return Vec::new() };

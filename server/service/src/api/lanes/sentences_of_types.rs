@@ -1,4 +1,4 @@
-//! What a plan says in words of types of job.
+//! Sentences of a plan about types of job.
 
 use offbeat_sim::lanes::{LanesByType, Plan, Ratio, Verdict};
 use offbeat_text::figures::{figure, percent, span};
@@ -90,7 +90,7 @@ pub(super) fn beside_one_queue(plan: &Plan, request: &Request) -> Option<String>
     ))
 }
 
-/// Which types are done later than in one queue.
+/// Says which types are done later than in one queue.
 pub(super) fn who_takes_longer(plan: &Plan, request: &Request) -> Vec<String> {
     let [now, ..] = &plan.rates;
     let Some(with) = &now.by_type else { return Vec::new() };

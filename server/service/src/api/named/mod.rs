@@ -28,7 +28,7 @@ pub struct NamedSpreadHandlers {
     store: Arc<dyn SpreadStore>,
     /// How long a call may wait: the time of a unary call must not run out meanwhile.
     longest_wait: Duration,
-    /// What the clock of leases counts from.
+    /// Zero of the clock of leases.
     zero: Instant,
 }
 
@@ -74,7 +74,7 @@ impl NamedSpreadService for NamedSpreadHandlers {
         request: Request<proto::WaitForGroupsRequest>,
     ) -> Answer<proto::WaitForGroupsResponse> {
         if let Some(permit) = request.extensions().get::<Permit>() {
-            permit.release_request(); // it waits, and others shall not wait for its bytes
+            permit.release_request(); // it waits, and must not hold bytes that others need
         }
         answer(self.wait_for(request.into_inner()).await)
     }

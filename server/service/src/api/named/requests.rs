@@ -1,4 +1,4 @@
-//! What producers and consumers sent, checked.
+//! Checks requests of producers and consumers.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -194,7 +194,7 @@ fn settlement(
     Ok((LeaseId { epoch, sequence, attempt }, action))
 }
 
-/// How many a page takes at most; 0 is the default.
+/// Maximum size of a page; 0 is the default.
 pub(super) fn page_size(page_size: i32) -> Result<usize, Rejection> {
     let asked = if page_size == 0 { DEFAULT_PAGE_SIZE } else { page_size.into() };
     size("page_size", asked, PAGE_SIZE)

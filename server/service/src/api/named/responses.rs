@@ -1,4 +1,4 @@
-//! What a store says, as callers get it.
+//! Converts results of a store to responses.
 
 use offbeat_core::Span;
 use offbeat_core::spread::Policy;

@@ -25,10 +25,10 @@ use offbeat_proto::status;
 use offbeat_proto::stream_jobs_request::Message as Asked;
 use offbeat_proto::stream_jobs_response::Message as Answer;
 
-/// Results that nobody has taken; then no more settlements are read.
+/// Results that the peer has not read; at this number no more settlements are read.
 const UNREAD_RESULTS: usize = 65_536;
 
-/// How long one look for jobs lasts; then the next begins.
+/// How long one pull waits for jobs; then the next begins.
 const WAIT: Duration = Duration::from_secs(60);
 
 type Item = Result<proto::StreamJobsResponse, Status>;
@@ -78,7 +78,7 @@ struct Consumer {
     credit: usize,
     /// Results of settlements, not sent.
     settled: Vec<proto::SettleResult>,
-    /// What the clock of leases counts from.
+    /// Zero of the clock of leases.
     zero: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! What a client has sent of its groups, and what it is asked for next.
+//! Groups that a client has sent, and the next request for more.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,7 +15,7 @@ pub(super) struct Inputs {
     job_window: u64,
     group_window: u64,
     groups: Vec<Group>,
-    /// Places of `groups` that nobody has.
+    /// Unused places of `groups`.
     free: Vec<usize>,
     places: BTreeMap<i64, usize>,
     /// Groups that have come and that no feeder has taken.
@@ -26,7 +26,7 @@ pub(super) struct Inputs {
     awaited_groups: u64,
     /// Whether a feeder stands empty.
     wants_group: bool,
-    /// Groups of which more jobs are to be asked for.
+    /// Groups that need more jobs.
     low: Vec<usize>,
 }
 
@@ -62,7 +62,7 @@ impl Inputs {
         }
     }
 
-    /// How many groups there is memory for.
+    /// Number of groups that the memory allows.
     pub(super) fn group_count(&self) -> usize {
         self.groups.len()
     }

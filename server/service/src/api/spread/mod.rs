@@ -26,7 +26,7 @@ use offbeat_proto::status;
 /// Turns in one message: enough to be quick; fewer come as soon as there are no more.
 const TURNS: usize = 4_096;
 
-/// What a group takes in all the lists that it stands in, in bytes.
+/// Bytes of a group in all the lists that contain it.
 const GROUP_MEMORY: usize = 136;
 
 /// Answers `SpreadService`.
@@ -142,7 +142,7 @@ struct Dealing {
     sequence: u64,
     /// Of the turns before `sequence`.
     digest: OrderDigest,
-    /// What is to be reached again.
+    /// The place that a resumed spread must reach.
     place: Option<Place>,
 }
 

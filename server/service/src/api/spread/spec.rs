@@ -1,4 +1,4 @@
-//! How to spread, as a client says it.
+//! Converts the spec of a spread.
 
 use offbeat_core::limits::{DEFAULT_JOB_WINDOW, FEEDER_COUNT, GROUP_WINDOW, JOB_WINDOW, Limit};
 use offbeat_core::spread::{OnShortage, OrderDigest, Place, Policy, Spread, SpreadSpec};

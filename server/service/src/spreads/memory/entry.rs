@@ -1,4 +1,4 @@
-//! One named spread in memory: its machine, its clock, and what wakes those who wait for it.
+//! One named spread in memory: its machine, its clock, and notifications for waiting calls.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::spreads::{Description, SpreadFigures};
 pub(super) struct Entry {
     pub(super) machine: NamedSpread,
     pub(super) epoch: u64,
-    /// What its times count from.
+    /// Zero of its times.
     pub(super) start: Instant,
-    /// There may be jobs to lease, or none ever again.
+    /// Notifies of jobs to lease, or of the end of all jobs.
     pub(super) changed: Arc<Notify>,
-    /// Groups have been settled.
+    /// Notifies of settled groups.
     pub(super) ended: Arc<Notify>,
 }
 

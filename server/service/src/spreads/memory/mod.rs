@@ -25,22 +25,22 @@ use super::{
 };
 use crate::limits::NAMED_SPREADS;
 
-/// How often what has run out of time is cleared away, if nobody calls.
+/// Interval at which expired entries are removed while there are no calls.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Holds named spreads in memory; a restart forgets them.
+/// Holds named spreads in memory; a restart loses them.
 #[derive(Debug)]
 pub struct MemoryStore {
     now: fn() -> Moment,
     max_byte_count: u64,
     spreads: Mutex<Spreads>,
-    /// True once waits are to end.
+    /// True once waits must end.
     stopped: watch::Sender<bool>,
 }
 
 impl MemoryStore {
     /// A store without spreads, which holds up to `max_byte_count` of jobs. The clock gives it
-    /// its epoch, and tells consumers when leases end.
+    /// its epoch, and the end of leases for consumers.
     #[must_use]
     pub fn new(now: fn() -> Moment, max_byte_count: u64) -> Self {
         let (seconds, nanos) = now().parts();
@@ -54,19 +54,19 @@ impl MemoryStore {
         }
     }
 
-    /// Bytes of all spreads, as they are counted against the limit.
+    /// Bytes of all spreads that count against the limit.
     #[must_use]
     pub fn byte_count(&self) -> u64 {
         self.lock().bytes
     }
 
     fn lock(&self) -> MutexGuard<'_, Spreads> {
-        // A panic cannot leave a spread half done in a way that a lock would mend.
+        // A panic cannot leave a spread half done in a way that a lock would repair.
         self.spreads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first answer of `ask` that is final, or its last one when `wait` is over. It is
-    /// asked when `wake` says so, and is told when it is asked for the last time.
+    /// The first answer of `ask` that is final, or its last one when `wait` is over. It
+    /// is called when `wake` says so; its argument says whether this is the last call.
     async fn until<T>(
         &self,
         name: &str,
@@ -197,8 +197,8 @@ impl SpreadStore for MemoryStore {
     ) -> Result<Leased, Rejection> {
         let wake = |entry: &Entry| Arc::clone(&entry.changed);
         self.until(name, wait, wake, |entry, now, _| {
-            // As the machine counts, in whole milliseconds: no lease is said to end later than
-            // it does.
+            // In whole milliseconds, like the machine: no lease is reported to end later than it
+            // does.
             let lease_millis = entry.lease_millis();
             let end_time = (self.now)().plus_millis(lease_millis - 1);
             let start = entry.start + Duration::from_millis(now);
@@ -329,7 +329,7 @@ impl SpreadStore for MemoryStore {
         self.stopped.send_replace(true);
     }
 
-    /// Clears away what has run out of time.
+    /// Removes expired entries.
     async fn keep_up(&self) {
         loop {
             tokio::time::sleep(SWEEP).await;
@@ -339,7 +339,7 @@ impl SpreadStore for MemoryStore {
                 let _ = spreads.with(&name, |entry, now| {
                     let before = entry.machine.counts();
                     entry.machine.advance(now);
-                    // Leases that have ended, of jobs that were leased after somebody began to wait.
+                    // Ended leases of jobs that were leased after a call began to wait.
                     if entry.machine.counts() != before {
                         entry.changed.notify_waiters();
                     }

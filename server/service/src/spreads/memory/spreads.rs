@@ -13,7 +13,7 @@ pub(super) struct Spreads {
     pub(super) by_name: BTreeMap<String, Entry>,
     /// Bytes of all of them.
     pub(super) bytes: u64,
-    /// Of the spread that is opened next.
+    /// Epoch of the next spread to open.
     pub(super) next_epoch: u64,
 }
 
@@ -22,7 +22,7 @@ impl Spreads {
         self.by_name.get_mut(name).ok_or_else(|| unknown(name))
     }
 
-    /// Forgets settled groups, of all spreads if need be, where `wanted` bytes would not fit.
+    /// Forgets settled groups, of all spreads if necessary, where `wanted` bytes would not fit.
     fn make_room(&mut self, max_byte_count: u64, wanted: u64) {
         let Self { by_name, bytes, .. } = self;
         for entry in by_name.values_mut() {
@@ -36,8 +36,8 @@ impl Spreads {
         }
     }
 
-    /// What is left for `wanted` bytes of memory, `overhead` of them beside payloads; settled
-    /// groups are forgotten for it.
+    /// Room for `wanted` bytes of memory, `overhead` of them beside payloads; forgets settled
+    /// groups to make it.
     pub(super) fn bytes_left(
         &mut self,
         max_byte_count: u64,
@@ -52,7 +52,7 @@ impl Spreads {
         }
     }
 
-    /// Does something with a spread, and keeps count of its bytes.
+    /// Calls a function on a spread, and updates the count of its bytes.
     pub(super) fn with<T>(
         &mut self,
         name: &str,

@@ -1,16 +1,16 @@
-//! Addresses of Sentinels, which name several servers and so are no URLs.
+//! Addresses of Sentinels, which name several servers and so are not URLs.
 
 use percent_encoding::percent_decode_str;
 
 /// The port of a Sentinel, if none is named.
 const PORT: u16 = 26_379;
 
-/// Whom to ask for the Redis of a name.
+/// The Sentinels of a Redis.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sentinels {
     /// Of Sentinels and Redis.
     pub(super) is_tls: bool,
-    /// Of Redis.
+    /// User of Redis.
     pub(super) user: Option<String>,
     pub(super) password: Option<String>,
     pub(super) addresses: Vec<(String, u16)>,

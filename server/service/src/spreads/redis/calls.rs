@@ -1,7 +1,7 @@
-//! The calls that change a spread, as its journal holds them, and what they answer.
+//! The calls that change a spread, as journal entries, and their results.
 //!
-//! A spread is decided by the journal alone: the same entries, in the same order, lead each
-//! process to the same spread and the same answers.
+//! The journal alone decides a spread: the same entries in the same order lead each process to the
+//! same spread and the same results.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::spreads::DeadLetterIds;
 
-/// Of the entries, and of what snapshots hold. Another release may read another layout; each
-/// change of what a journal leads to is another layout, too.
+/// Layout of entries and snapshots. Another release may have another layout; each change of what a
+/// journal leads to is another layout, too.
 pub(super) const LAYOUT: u32 = 1;
 
 /// Digits of the time that begins an entry, in milliseconds, as `common.lua` writes it.
@@ -37,7 +37,7 @@ pub(super) enum Call {
     Close,
 }
 
-/// What it answers.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) enum Answer {
     Done(Result<(), Rejection>),
@@ -47,7 +47,7 @@ pub(super) enum Answer {
     Count(Result<u64, Rejection>),
 }
 
-/// A call of some process; it finds its own by this.
+/// Identifies a call; a process finds its own by this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct CallId {
     pub(super) process: u64,
@@ -62,7 +62,7 @@ pub(super) struct Entry {
     pub(super) event: Event,
 }
 
-/// What happened to a spread.
+/// A change of a spread.
 #[derive(Debug)]
 pub(super) enum Event {
     Opened { epoch: u64, spec: NamedSpreadSpec },
@@ -76,7 +76,7 @@ pub(super) fn encoded(id: CallId, call: &Call) -> Result<Vec<u8>, postcard::Erro
 }
 
 impl Entry {
-    /// Reads an entry; `None` if it is none.
+    /// Reads an entry; `None` if it is invalid.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (time, rest) = bytes.split_at_checked(TIME_DIGITS)?;
         let (kind, rest) = rest.split_first()?;
@@ -104,12 +104,12 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 impl Call {
-    /// Whether it may add to what is kept.
+    /// Whether it may increase the stored data.
     pub(super) const fn grows(&self) -> bool {
         matches!(self, Self::Submit { .. } | Self::Redrive { .. })
     }
 
-    /// Does what it says to a spread of an epoch at a time.
+    /// Applies it to a spread of an epoch at a time.
     pub(super) fn apply(self, machine: &mut NamedSpread, epoch: u64, now: u64) -> Answer {
         machine.advance(now);
         match self {
@@ -147,7 +147,7 @@ impl Call {
     }
 }
 
-/// Why a consumer has no job.
+/// The reason that a consumer has no job.
 pub(super) fn empty_reason(machine: &NamedSpread, consumer: &Arc<str>) -> EmptyReason {
     match machine.state() {
         SpreadState::Closed => EmptyReason::Ended,

@@ -1,4 +1,4 @@
-//! Whether a Redis may hold spreads, and what it promises: asked at the start of a server, and by
+//! Checks whether a Redis may hold spreads, and what it promises: at the start of a server, and in
 //! `offbeat doctor`.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::limits::NAMED_SPREADS;
 /// The sections of `INFO` that say something about spreads.
 const SECTIONS: [&str; 5] = ["server", "memory", "persistence", "replication", "cluster"];
 
-/// What only `CONFIG GET` says.
+/// Settings that only `CONFIG GET` reports.
 const PARAMETERS: [&str; 6] = [
     "appendfsync",
     "appendonly",
@@ -22,7 +22,7 @@ const PARAMETERS: [&str; 6] = [
     "save",
 ];
 
-/// What was found out about a store.
+/// Facts about a store.
 #[derive(Debug)]
 #[must_use = "a fatal finding refuses the start"]
 pub(super) struct Findings {
@@ -31,10 +31,10 @@ pub(super) struct Findings {
     pub(super) all: Vec<Finding>,
 }
 
-/// Looks at a Redis; a server asks for `replicas` that must have a change.
+/// Checks a Redis; `replicas` of a server must have each change.
 ///
 /// # Errors
-/// When it does not answer, or not about itself.
+/// When it does not answer, or does not describe itself.
 pub(super) async fn examine(engine: &Engine, replicas: u32) -> Result<Findings, String> {
     let mut info = String::new();
     for section in SECTIONS {
@@ -70,12 +70,12 @@ async fn layouts(engine: &Engine) -> Result<BTreeMap<String, String>, RedisError
         step.hget(engine.key(name, "state"), "layout");
     }
     let layouts: Vec<Option<String>> = step.query_async(&mut engine.connection()).await?;
-    // One that was discarded meanwhile has none.
+    // A spread that was discarded meanwhile has none.
     Ok(names.into_iter().zip(layouts).filter_map(|(name, it)| Some((name, it?))).collect())
 }
 
 impl Findings {
-    /// Logs them as the start of a server does.
+    /// Logs them like the start of a server.
     ///
     /// # Errors
     /// When a server must not start.

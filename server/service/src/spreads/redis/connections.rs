@@ -1,4 +1,4 @@
-//! Where the Redis is that takes writes: at an address, or where Sentinels say.
+//! Connections to the Redis that takes writes: at an address, or found by Sentinels.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,17 +17,17 @@ use crate::config::SpreadStoreConfig;
 
 /// How long Redis may take to answer, and to be connected to.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
-/// How long Redis may wait for replicas or a disk, in milliseconds: it must answer before it is
-/// taken for dead.
+/// How long Redis may wait for replicas or a disk, in milliseconds: it must answer before it
+/// counts as dead.
 pub(super) const HOLD_MILLIS: u64 = 4_000;
 
-/// Refusals of a command by the Redis that is asked rightly.
+/// Refusals of a command by the correct Redis.
 const ANSWERS: [&str; 4] = ["OOM", "NOPERM", "MISCONF", "NOREPLICAS"];
 
 /// The connections of a process.
 #[derive(Clone)]
 pub(super) struct Connections {
-    /// If Sentinels say where Redis is. One call at a time asks them.
+    /// Finds Redis by Sentinels, if configured. One call at a time asks them.
     sentinels: Option<Arc<tokio::sync::Mutex<SentinelClient>>>,
     current: Arc<Mutex<Connection>>,
 }
@@ -38,11 +38,11 @@ pub(super) struct Connection {
     pub(super) client: Client,
     /// For all steps.
     pub(super) steps: ConnectionManager,
-    /// For those who wait for replicas: Redis holds what comes after them on their connection.
+    /// For calls that wait for replicas: Redis blocks later commands on their connection.
     pub(super) replicas: ConnectionManager,
-    /// For those who wait for a disk.
+    /// For calls that wait for a disk.
     pub(super) disk: ConnectionManager,
-    /// How many there were before.
+    /// Number of earlier connections.
     pub(super) number: u64,
 }
 
@@ -78,16 +78,16 @@ impl Connections {
         Ok(Self { sentinels, current: Arc::new(Mutex::new(current)) })
     }
 
-    /// The connections that are used now.
+    /// The current connections.
     pub(super) fn current(&self) -> Connection {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What a command said on a connection. After a failure the next command has another one: the
-    /// name of Redis may lead to another Redis by now, or Sentinels may.
+    /// Passes on the reply of a command. After a failure, the next command uses another connection:
+    /// the name, or Sentinels, may lead to another Redis by now.
     ///
-    /// [`ConnectionManager`] connects again by itself where a connection has broken.
-    /// But it keeps for ever what a handshake was refused with, such as a wrong password.
+    /// [`ConnectionManager`] reconnects by itself after a broken connection.
+    /// But it keeps forever the error that refused a handshake, such as a wrong password.
     pub(super) async fn heard<T>(
         &self,
         said: Result<T, RedisError>,
@@ -175,7 +175,7 @@ fn sentinel_client(
     builder.build()
 }
 
-/// The authority that is trusted, and the certificate that is shown, if they are not the usual ones.
+/// The authority to trust and the certificate to show, if they are configured.
 fn certificates(config: &SpreadStoreConfig) -> Result<Option<TlsCertificates>, String> {
     let is_usual = config.ca.is_none() && config.certificate.is_none();
     let is_tls = config.url.as_deref().is_some_and(|url| url.starts_with("rediss"));

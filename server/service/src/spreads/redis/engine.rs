@@ -22,12 +22,12 @@ const SNAPSHOT_GRACE: i64 = 60;
 const PAGE_BYTES: usize = 4 << 20;
 /// Bytes of a piece of a snapshot.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Seconds for which nobody else takes a snapshot, also after one has failed.
+/// Seconds for which no other server takes a snapshot, also after one has failed.
 const SNAPSHOT_CLAIM: u64 = 5;
-/// Seconds after which a snapshot that nobody has finished is dropped.
+/// Seconds after which an unfinished snapshot is dropped.
 const UNFINISHED: i64 = 60;
 
-/// What Redis tells of a spread.
+/// The reply of Redis about a spread.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) life: Life,
@@ -43,18 +43,18 @@ pub(super) struct Told {
     pub(super) snapshot: String,
     /// Bytes of the snapshot.
     pub(super) snapshot_bytes: u64,
-    /// Those that were asked for, as far as they fit into an answer.
+    /// The requested entries, as far as they fit into a reply.
     pub(super) entries: Vec<Vec<u8>>,
 }
 
-/// Why a step failed.
+/// The failure of a step.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// There is no such spread.
     Unknown,
     /// The memory of Redis is full; nothing was done.
     Full,
-    /// Redis did not answer, or as it should not. The step may have been taken.
+    /// Redis did not answer, or answered unexpectedly. The step may have been taken.
     Engine(String),
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Engine {
     pub(super) holding: Arc<Holding>,
     prefix: String,
     scripts: Arc<Scripts>,
-    /// Snapshots that were begun: no two have the same key.
+    /// Number of snapshots begun: no two have the same key.
     snapshots: Arc<AtomicU64>,
     observer: Arc<Observer>,
 }
@@ -96,7 +96,7 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// What all scripts begin with.
+/// The head of all scripts.
 pub(super) const COMMON: &str = include_str!("scripts/common.lua");
 
 /// A script that Redis refuses when its memory is full.
@@ -104,7 +104,7 @@ fn growing(text: &str) -> Script {
     Script::new(&format!("#!lua\n{COMMON}\n{text}"))
 }
 
-/// A script that makes room, or takes hardly any: it runs even then.
+/// A script that frees memory, or takes hardly any: it runs even then.
 fn small(text: &str) -> Script {
     Script::new(&format!("#!lua flags=allow-oom\n{COMMON}\n{text}"))
 }
@@ -132,7 +132,7 @@ impl Engine {
         &self.observer
     }
 
-    /// A connection for questions that are no steps.
+    /// A connection for commands that are not steps.
     pub(super) fn connection(&self) -> ConnectionManager {
         self.connections.current().steps
     }
@@ -165,7 +165,7 @@ impl Engine {
         format!("{}changed", self.prefix)
     }
 
-    /// What a section of `INFO` says.
+    /// The text of a section of `INFO`.
     pub(super) async fn info(&self, section: &str) -> Result<String, RedisError> {
         let connection = self.connections.current();
         let said = redis::cmd("INFO").arg(section).query_async(&mut connection.steps.clone()).await;
@@ -191,8 +191,8 @@ impl Engine {
         })
     }
 
-    /// Adds an entry, unless it is empty, and tells the entries from an index on. An entry that
-    /// `grows` what is kept is refused when the memory of Redis is full.
+    /// Adds an entry, unless it is empty, and returns the entries from an index on. An entry that
+    /// `grows` the stored data is refused when the memory of Redis is full.
     pub(super) async fn call(
         &self,
         name: &str,

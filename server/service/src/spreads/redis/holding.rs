@@ -16,17 +16,17 @@ use tokio::time::Instant;
 use super::connections::{Connection, Connections, HOLD_MILLIS};
 use super::engine::{COMMON, Failure};
 
-/// How long it is believed what Redis says of its configuration, which somebody may change.
+/// How long the configuration that Redis reports is trusted; it may change.
 const ASK_AGAIN: Duration = Duration::from_secs(60);
 
-/// How safe a Redis can say that groups are.
+/// What a Redis can say about the safety of groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Safety {
-    /// It cannot say.
+    /// Nothing.
     Unknown,
     /// Each answer comes after the write to disk.
     Always,
-    /// It can be asked until when it has written to disk.
+    /// A command returns how far it has written to disk.
     Asked,
 }
 

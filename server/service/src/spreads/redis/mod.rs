@@ -3,12 +3,12 @@
 //! Each spread has a journal: the calls that change it, in one order for all processes, with the
 //! time of each by the clock of Redis. A process that has read it holds the same
 //! [`NamedSpread`](offbeat_core::spread::named::NamedSpread) as in memory, so order, limits and
-//! answers are the same. To call is to add an entry: one atomic step, which answers with all that
-//! the process has not seen. Its own entry then gives the answer. From time to time a snapshot takes
-//! the place of the entries before it.
+//! answers are the same. A call adds an entry: one atomic step, which returns all entries that the
+//! process has not seen. Its own entry then gives the answer. From time to time a snapshot replaces
+//! the entries before it.
 //!
-//! Redis tells by its `run_id` that it was restarted, and by its `master_replid` that another one
-//! took over. The journal may have lost its end then, so the script begins another life of the spread
+//! A new `run_id` shows that Redis was restarted, and a new `master_replid` that a replica took
+//! over. The journal may have lost its end then, so the script begins another life of the spread
 //! ([`restart`](offbeat_core::spread::named::NamedSpread::restart)).
 
 mod address;
@@ -45,37 +45,37 @@ use self::shared::Shared;
 use super::views::unknown;
 use crate::config::SpreadStoreConfig;
 
-/// How often a spread is asked, or opened, while others discard it or it is read again.
+/// Attempts to use or open a spread while others discard it or it is read again.
 const TRIES: usize = 8;
 
-/// How often those who wait look, if Redis says nothing: its words may have been lost.
+/// Poll interval of waiting calls, because messages of Redis can be lost.
 const LOOK: Duration = Duration::from_secs(5);
-/// How long Redis may take until it can be listened to.
+/// Timeout of the connection that listens to Redis.
 const LISTEN_TIME: Duration = Duration::from_secs(5);
-/// The pause before Redis is listened to again.
+/// The pause before that connection is opened again.
 const LISTEN_AGAIN: Duration = Duration::from_millis(500);
 
 /// Holds named spreads in Redis.
 #[derive(Debug)]
 pub struct RedisStore {
     engine: Engine,
-    /// Of this process, in what it writes.
+    /// Identifies this process in its entries.
     process: u64,
-    /// Its calls: each has a number of its own.
+    /// Number of its calls, for call IDs.
     calls: Arc<AtomicU64>,
     max_byte_count: u64,
     spreads: Mutex<BTreeMap<String, Arc<Shared>>>,
     stopped: watch::Sender<bool>,
-    /// Pulls under way, and releases of what nobody heard of.
+    /// Pulls in flight, and releases of jobs whose pull ended unheard.
     leasing: TaskTracker,
 }
 
 impl RedisStore {
     /// Connects to the Redis of a URL, and checks it. All spreads that this process works with may
-    /// have `max_byte_count` of jobs together.
+    /// hold `max_byte_count` of jobs together.
     ///
     /// # Errors
-    /// When Redis cannot be reached, or is not as it must be.
+    /// When Redis cannot be reached, or is unsuitable.
     pub async fn connect(
         config: &SpreadStoreConfig,
         url: &str,
@@ -83,14 +83,14 @@ impl RedisStore {
     ) -> Result<Arc<Self>, String> {
         let engine = Engine::connect(config, url).await?;
         checks::examine(&engine, config.replicas).await?.accept()?;
-        // Two processes with one number would take each other's answers.
+        // Two processes with the same number would take each other's answers.
         let process = RandomState::new().hash_one(std::process::id());
         let (spreads, stopped) = (Mutex::default(), watch::Sender::new(false));
         let (calls, leasing) = (Arc::default(), TaskTracker::new());
         Ok(Arc::new(Self { engine, process, calls, max_byte_count, spreads, stopped, leasing }))
     }
 
-    /// Looks at a Redis, as [`connect`](Self::connect) does, and changes nothing.
+    /// Checks a Redis like [`connect`](Self::connect), and changes nothing.
     ///
     /// # Errors
     /// When Redis cannot be reached.
@@ -110,7 +110,7 @@ impl RedisStore {
         shared
     }
 
-    /// What a step says; where there is no spread, nothing is kept of it.
+    /// Passes on the result of a step; forgets a spread that does not exist.
     fn heard<T>(&self, name: &str, step: Result<T, Failure>) -> Result<T, Rejection> {
         step.map_err(|failure| match failure {
             Failure::Unknown => {
@@ -126,7 +126,7 @@ impl RedisStore {
                 Rejection::new(Reason::LimitReached, "spread_store", name, allowed)
             }
             Failure::Engine(error) => {
-                // Nothing is kept of names that nobody may ever have opened.
+                // Keeps nothing for names that may never have been opened.
                 let shared = self.lock().get(name).cloned();
                 if shared.is_some_and(|shared| !shared.is_read()) {
                     self.lock().remove(name);
@@ -145,7 +145,7 @@ impl RedisStore {
         Ok(shared)
     }
 
-    /// The spread as it is now, and what it says. It may be forgotten or read again meanwhile.
+    /// Asks the current spread. It may be forgotten or read again meanwhile.
     async fn ask<T>(
         &self,
         name: &str,
@@ -172,8 +172,7 @@ impl RedisStore {
         Ok((shared, answered))
     }
 
-    /// What other spreads of this process leave to one that wants so much; settled groups are
-    /// forgotten for it.
+    /// Room that other spreads of this process leave to one; forgets settled groups to make it.
     async fn bytes_left(&self, wanted: u64, overhead: u64) -> Result<BytesLeft, Rejection> {
         for shared in self.all() {
             let missing = (self.byte_count() + wanted).saturating_sub(self.max_byte_count);
@@ -197,8 +196,8 @@ impl RedisStore {
         figures.map(|held| held.bytes).sum()
     }
 
-    /// Waits until a spread has changed, as `changes` tells, or the time is over. Whether it has to
-    /// be read first.
+    /// Waits until a spread has changed, according to `changes`, or the time is over. Returns
+    /// whether it must be read first.
     async fn wait(&self, shared: &Shared, mut changes: watch::Receiver<u64>, end: Instant) -> bool {
         let mut stopped = self.stopped.subscribe();
         if *stopped.borrow() {
@@ -217,7 +216,7 @@ impl RedisStore {
         Instant::now() >= end || *self.stopped.borrow()
     }
 
-    /// Hears from Redis which spreads change, for as long as the server runs.
+    /// Listens to Redis for changes of spreads until the server ends.
     async fn listen(&self) {
         loop {
             // It has no time limits of its own.
@@ -231,7 +230,7 @@ impl RedisStore {
                         let message = match timeout(LOOK, changes.next()).await {
                             Ok(Some(message)) => message,
                             Ok(None) => break,
-                            // One that is gone may say nothing of it.
+                            // A connection that is gone may give no sign of it.
                             Err(_) if self.engine.has_moved(number) => break,
                             Err(_) => continue,
                         };
@@ -251,7 +250,7 @@ impl RedisStore {
         }
     }
 
-    /// Reads a spread for those who wait for it, and wakes them even if that fails.
+    /// Reads a spread for the calls that wait for it, and wakes them even if that fails.
     async fn look(&self, shared: &Arc<Shared>) {
         let _ = self.heard(shared.name(), shared.read().await);
         shared.wake();

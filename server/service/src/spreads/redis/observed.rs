@@ -39,7 +39,7 @@ pub(super) const SNAPSHOT_LENGTH: Step = Step::command("read_snapshot", "LLEN");
 pub(super) const READ_SNAPSHOT: Step = Step::command("read_snapshot", "LINDEX");
 pub(super) const LISTEN: Step = Step::command("listen", "SUBSCRIBE");
 
-/// What is seen of the steps of a Redis.
+/// Observes the steps of a Redis.
 #[derive(Debug)]
 pub(super) struct Observer {
     pub(super) metrics: StoreMetrics,
@@ -62,7 +62,7 @@ impl Observer {
     }
 }
 
-/// A step that is being taken.
+/// A step in progress.
 pub(super) trait Observed<T>: Future<Output = Result<T, RedisError>> + Sized {
     /// Measures it, and gives it a span if its caller has one.
     async fn observed(self, engine: &Engine, step: Step) -> Result<T, RedisError> {
@@ -83,7 +83,7 @@ pub(super) trait Observed<T>: Future<Output = Result<T, RedisError>> + Sized {
 
 impl<T, F: Future<Output = Result<T, RedisError>>> Observed<T> for F {}
 
-/// Why a step failed.
+/// The reason of a failed step.
 fn failure(error: &RedisError) -> StepFailure {
     if error.is_timeout() {
         StepFailure::Timeout

@@ -1,4 +1,4 @@
-//! Pulls: nothing is leased to a caller who has left.
+//! Pulls: no job is leased to a caller that has left.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use super::{RedisStore, interrupted, moment};
 use crate::spreads::Leased;
 
 impl RedisStore {
-    /// One pull, which is not interrupted: what it leases is released if nobody waits for it any
-    /// more. And whether a consumer need not wait for more.
+    /// One pull, which is not interrupted: its leases are released if its caller has left. Also
+    /// returns whether a consumer need not wait for more.
     pub(super) async fn pull_once(
         self: &Arc<Self>,
         name: &str,
@@ -68,7 +68,7 @@ impl RedisStore {
     }
 }
 
-/// What a pull leased, until its caller has it.
+/// Leases of a pull, until its caller has them.
 struct Unheard {
     store: Arc<RedisStore>,
     name: String,

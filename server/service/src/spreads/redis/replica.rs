@@ -1,4 +1,4 @@
-//! A spread as this process knows it: what the entries of its journal have led to so far.
+//! A spread as this process knows it: the result of the journal entries read so far.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::calls::{Answer, CallId, Entry, Event};
 use crate::spreads::views::{describe, figures};
 use crate::spreads::{Description, SpreadFigures};
 
-/// A spread, and how far it has come.
+/// A spread with its time and its life.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub(super) machine: NamedSpread,
@@ -23,19 +23,19 @@ pub(super) struct Kept {
     pub(super) zero: u64,
 }
 
-/// Of which spread of the name the entries are, and since which restart of Redis: those of another
-/// one may have taken the places of some that were lost.
+/// The spread of this name that entries belong to, and the restart of Redis since which they are:
+/// entries of another one may have replaced some that were lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Life {
     /// The epoch in which it was opened.
     pub(super) life: String,
     /// The epoch now.
     pub(super) epoch: String,
-    /// Which life of which Redis told it.
+    /// The life of the Redis that reported it.
     pub(super) run: String,
 }
 
-/// The answer of a call, and how the spread was when it was made.
+/// The result of a call, and the state of the spread at that time.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) answer: Answer,
@@ -43,19 +43,19 @@ pub(super) struct Answered {
     pub(super) millis: u64,
     pub(super) epoch: u64,
     pub(super) lease_millis: u64,
-    /// Which life of which Redis has it; empty until that is known.
+    /// The life of the Redis that has it; empty until that is known.
     pub(super) run: String,
 }
 
-/// What this process has read of a journal.
+/// The part of a journal that this process has read.
 #[derive(Debug, Default)]
 pub(super) struct Replica {
-    /// Nothing before the first entry, or where it is to be read again.
+    /// `None` before the first entry, or if it must be read again.
     pub(super) kept: Option<Kept>,
     pub(super) life: Option<Life>,
     /// The index of the first entry that it has not seen.
     pub(super) next: u64,
-    /// The time as Redis told it last, and when that was here; nothing while entries are missing: a
+    /// The last time that Redis reported, and when that was here; nothing while entries are missing: a
     /// spread must not be older than what it has yet to read.
     pub(super) seen: Option<(u64, Instant)>,
     /// Calls of this process that have no answer yet.
@@ -63,7 +63,7 @@ pub(super) struct Replica {
 }
 
 impl Replica {
-    /// Forgets the spread, so that it is read again. Calls keep waiting: their entries come again.
+    /// Forgets the spread, so that it is read again. Calls continue to wait for their entries.
     pub(super) fn forget(&mut self) {
         (self.kept, self.life, self.next, self.seen) = (None, None, 0, None);
     }
@@ -90,7 +90,7 @@ impl Replica {
                 let answer = call.apply(&mut kept.machine, epoch, now);
                 let lease_millis = kept.lease_millis();
                 if let Some(asked) = self.asked.remove(&id) {
-                    // Fails if nobody waits any more.
+                    // Fails if the caller has left.
                     let _ = asked.send(Answered {
                         answer,
                         millis,
@@ -105,27 +105,27 @@ impl Replica {
         Ok(())
     }
 
-    /// Hears the time. No entry before it is missing.
+    /// Sets the time. No entry before it is missing.
     pub(super) fn hear(&mut self, millis: u64) {
         if self.seen.is_none_or(|(seen, _)| seen <= millis) {
             self.seen = Some((millis, Instant::now()));
         }
     }
 
-    /// The time of the spread when Redis was heard last.
+    /// The time of the spread at the last message from Redis.
     pub(super) fn now(&self) -> Option<u64> {
         let (kept, (millis, _)) = (self.kept.as_ref()?, self.seen?);
         Some(millis.saturating_sub(kept.zero))
     }
 
-    /// Lets time pass up to then.
+    /// Advances the time.
     pub(super) fn advance(&mut self) {
         if let (Some(now), Some(kept)) = (self.now(), &mut self.kept) {
             kept.machine.advance(now);
         }
     }
 
-    /// When something happens by the passing of time alone.
+    /// The time of the next change without a call.
     pub(super) fn next_event(&self) -> Option<Instant> {
         let (now, kept, (_, at)) = (self.now()?, self.kept.as_ref()?, self.seen?);
         let event = kept.machine.next_event(now)?;
@@ -139,7 +139,7 @@ impl Kept {
         self.machine.spec().lease_millis.unsigned_abs()
     }
 
-    /// Whether a pull of a consumer would lease one of so many jobs, or tell that there will be none.
+    /// Whether a pull of a consumer would lease one of so many jobs, or report that none will come.
     pub(super) fn may_lease(
         &self,
         now: u64,

@@ -24,7 +24,7 @@ use crate::spreads::{
     SpreadStore,
 };
 
-/// Tells of groups that are held that they are on disk, if they are.
+/// Marks held groups as stored if they are on disk.
 fn tell_stored(is_stored: bool, statuses: &mut [GroupStatus]) {
     for status in statuses {
         if is_stored && status.state == GroupState::Received {
@@ -88,7 +88,7 @@ impl SpreadStore for Arc<RedisStore> {
         let payloads = parts.iter().flat_map(|part| &part.payloads);
         let payloads = payloads.map(|payload| payload.len() as u64).sum::<u64>();
         let elsewhere = self.bytes_left(wanted, wanted - payloads).await?;
-        // What would be refused does not become an entry.
+        // A refused submission does not become an entry.
         if !matches!(self.shared(name).check(&parts, elsewhere), Some(Ok(()))) {
             self.ask(name, |shared| shared.check(&parts, elsewhere)).await??;
         }
@@ -149,13 +149,13 @@ impl SpreadStore for Arc<RedisStore> {
         wait: Duration,
     ) -> Result<Leased, Rejection> {
         let end = Instant::now() + wait;
-        // At first, what is known here may do, if there is a job. Later, only time makes it stale.
+        // At first, the local state suffices, if it has a job. Later, only time makes it stale.
         let (mut is_first, mut is_stale) = (true, false);
         loop {
             let shared = self.shared(name);
             let changes = shared.subscribe();
             let is_last = self.is_over(end);
-            // A pull that leases nothing is no entry.
+            // A pull that leases nothing does not become an entry.
             let question =
                 |shared: &Shared| shared.with_now(|kept, now| kept.may_lease(now, consumer, count));
             let known = if is_stale { None } else { question(&shared) };
@@ -222,7 +222,7 @@ impl SpreadStore for Arc<RedisStore> {
                 described => page.push(described?),
             }
             if !is_used {
-                self.lock().remove(name); // those who came meanwhile go on
+                self.lock().remove(name); // calls that came meanwhile continue
             }
         }
         Ok((page, has_more))

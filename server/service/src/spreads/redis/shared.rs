@@ -13,32 +13,30 @@ use super::engine::{Engine, Failure, Told};
 use super::replica::{Answered, Kept, Life, Replica};
 use crate::spreads::SpreadFigures;
 
-/// How many answers a spread may take to be read: what has come meanwhile, and snapshots that were
-/// replaced.
+/// Maximum number of replies to read a spread: meanwhile entries arrive, and snapshots change.
 const MOST_READS: usize = 10_000;
 
-/// Calls without an answer after which those are dropped for which nobody waits any more.
+/// Number of unanswered calls at which those without a waiting caller are dropped.
 const FORGOTTEN_AFTER: usize = 1_024;
 
-/// Bytes of entries after which a snapshot is taken, or bytes that nobody needs any more, if what is
-/// written then is not larger.
+/// Bytes of entries, or of unneeded data, after which a snapshot is taken, if it is not larger.
 const SNAPSHOT_AFTER: u64 = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Shared {
     name: String,
     engine: Engine,
-    /// Of this process, in what it writes.
+    /// Identifies this process in its entries.
     process: u64,
     /// The calls of this process, of all spreads.
     calls: Arc<AtomicU64>,
-    /// Held by who reads what is missing: the others wait for it, and then miss little.
+    /// Held by the task that reads missing entries: the others wait, and then miss little.
     reading: tokio::sync::Mutex<()>,
     replica: Mutex<Replica>,
-    /// Counts what has happened, for those who wait.
+    /// Counts changes, for the calls that wait.
     changes: watch::Sender<u64>,
     is_compacting: AtomicBool,
-    /// How many jobs the pulls ask for that have no answer yet.
+    /// Number of jobs that unanswered pulls ask for.
     asked_for: AtomicU64,
 }
 
@@ -52,14 +50,14 @@ pub(super) struct Asking {
 impl Drop for Asking {
     fn drop(&mut self) {
         self.shared.asked_for.fetch_sub(self.count, Ordering::Relaxed);
-        // Another one may ask for what is left.
+        // Another pull may ask for the rest.
         if self.shared.free_jobs() != Some(0) {
             self.shared.wake();
         }
     }
 }
 
-/// What is missing after an answer was taken.
+/// Missing data after a reply was applied.
 enum Missing {
     Nothing,
     Entries,
@@ -99,24 +97,24 @@ impl Shared {
 
     /// Starts a pull of up to `count` jobs; `None` while other pulls ask for all jobs that there are.
     pub(super) fn begin_asking(self: &Arc<Self>, count: u64, must_ask: bool) -> Option<Asking> {
-        // A spread that has ended has no jobs: each pull hears that.
+        // A spread that has ended has no jobs: each pull gets that answer.
         let most = if must_ask { u64::MAX } else { self.free_jobs().unwrap_or(0).max(1) };
         let add = |asked_for| (asked_for < most).then(|| asked_for + count);
         let added = self.asked_for.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
         added.ok().map(|_| Asking { shared: Arc::clone(self), count })
     }
 
-    /// Sees what happens from now on.
+    /// Subscribes to changes from now on.
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Wakes those who wait.
+    /// Wakes the calls that wait.
     pub(super) fn wake(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Asks the spread as it was when Redis was heard last; `None` if it is not known, or not all of
+    /// Asks the spread as it was when Redis last answered; `None` if it is not known, or not all of
     /// it.
     pub(super) fn with<T>(&self, ask: impl FnOnce(&Kept) -> T) -> Option<T> {
         self.with_life(|kept, _, _| ask(kept))
@@ -151,19 +149,19 @@ impl Shared {
         Some(kept.machine.check_submission(now, parts, elsewhere))
     }
 
-    /// When something happens by the passing of time alone.
+    /// The time of the next change without a call.
     pub(super) fn next_event(&self) -> Option<Instant> {
         self.lock().next_event()
     }
 
-    /// What it holds, if it is known.
+    /// Its contents in numbers, if they are known.
     pub(super) fn figures(&self) -> Option<SpreadFigures> {
         let replica = self.lock();
         let now = replica.now()?;
         Some(replica.kept.as_ref()?.figures(&self.name, now))
     }
 
-    /// Whether anything of it was ever read.
+    /// Whether any entry of it was read.
     pub(super) fn is_read(&self) -> bool {
         self.lock().life.is_some()
     }
@@ -173,14 +171,14 @@ impl Shared {
         self.lock().next >= index
     }
 
-    /// Hears from Redis what has happened.
+    /// Reads new entries from Redis.
     pub(super) async fn read(self: &Arc<Self>) -> Result<(), Failure> {
         let from = self.lock().next;
         let told = self.engine.call(&self.name, from, &[], false).await?;
         self.take_all(told, from, false).await
     }
 
-    /// Adds a call to the journal, and gives its answer.
+    /// Adds a call to the journal, and returns its result.
     pub(super) async fn call(self: &Arc<Self>, call: &Call) -> Result<Answered, Failure> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let id = CallId { process: self.process, number };
@@ -205,13 +203,13 @@ impl Shared {
         let run = heard?;
         match answer.try_recv() {
             Ok(answered) => Ok(Answered { run, ..answered }),
-            // A snapshot of another process may have passed it by.
+            // A snapshot of another process may include it.
             Err(_) => Err(Failure::Engine("the answer was lost: try again".to_owned())),
         }
     }
 
-    /// Takes what Redis told about the entries from an index on, of which one was `added`, and asks
-    /// until nothing is missing.
+    /// Takes the reply of Redis about the entries from an index on, one of them `added`, and asks
+    /// until none is missing.
     async fn take_all(self: &Arc<Self>, told: Told, from: u64, added: bool) -> Result<(), Failure> {
         let (mut told, mut from, mut added) = (told, from, added);
         let mut reading = None;
@@ -295,8 +293,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Lets a snapshot take the place of a long journal and of what it replaces, beside the calls.
-    /// What jobs took is free only then: a snapshot may hold many that were settled since.
+    /// Replaces a long journal and an older snapshot by a new snapshot, beside the calls. Only this
+    /// frees the memory of jobs: a snapshot may hold many that were settled since.
     fn compact_if_long(self: &Arc<Self>, bytes: u64, snapshot_bytes: u64) {
         let needed = self.with(|kept| kept.machine.memory()).unwrap_or(u64::MAX);
         let is_long = bytes >= SNAPSHOT_AFTER.max(snapshot_bytes);
@@ -318,7 +316,7 @@ impl Shared {
         if !self.engine.claim_snapshot(&self.name).await.map_err(|error| error.to_string())? {
             return Ok(());
         }
-        // The calls need this copy of the spread: it is not locked for as long as a snapshot takes.
+        // The calls need this copy of the spread, so it is not locked while a snapshot is made.
         let copy = Self::new(&self.name, self.engine.clone(), self.process, Arc::default());
         let copy = Arc::new(copy);
         copy.is_compacting.store(true, Ordering::Relaxed);

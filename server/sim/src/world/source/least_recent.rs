@@ -25,7 +25,7 @@ impl LeastRecent {
         Self { idle, kinds, interval: timing.cycle, batch: 0, spread: 0, timing, next }
     }
 
-    /// Those who are due and waited longest; they are not idle any more.
+    /// The due users that waited longest; they are no longer idle.
     pub(in crate::world) fn take(&mut self, now: u64) -> Vec<u32> {
         let mut taken = Vec::new();
         while taken.len() < self.batch as usize {

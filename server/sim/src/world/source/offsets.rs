@@ -1,4 +1,4 @@
-//! Where users stand in the cycle, as the service answers.
+//! Offsets of users in the cycle, as the service answers.
 
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::schedule::Kinds;
@@ -9,7 +9,7 @@ use crate::scenario::{
     Kind, KindPlacement, Scenario, SlotSchedule, Strategy, StrategyKind, Timing,
 };
 
-/// Where each user stands in the cycle, in microseconds, as the service says.
+/// Offset of each user in the cycle, in microseconds, as the service answers.
 pub(crate) fn offsets(schedule: &Schedule, population: u32) -> Result<Vec<u64>, Rejection> {
     let tick = u64::try_from(schedule.resolution().nanos() / 1_000).unwrap_or_default();
     let mut offsets = Vec::with_capacity(population as usize);

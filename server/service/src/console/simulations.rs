@@ -1,0 +1,140 @@
+//! `POST /console/simulate`: a scenario in TOML, which SimulationService runs. Each message of its
+//! answer becomes a line of JSON, since pages do not read gRPC; a failure is the last line.
+
+use std::convert::Infallible;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use bytes::{Buf as _, BufMut as _, BytesMut};
+use futures_util::stream::unfold;
+use http::{HeaderValue, StatusCode, header};
+use http_body_util::BodyExt as _;
+use offbeat_proto::v1beta1::SimulateRequest;
+use offbeat_proto::{json, status};
+use prost::Message as _;
+use prost_reflect::MessageDescriptor;
+use tonic::{Code, Status};
+use tower::ServiceExt as _;
+
+use crate::json::error::{error_value, response};
+use crate::layers::PREFIX;
+use crate::layers::method::Method;
+use crate::limits::SCENARIO_BYTES;
+use crate::work::offload;
+
+const METHOD: &str = "/offbeat.v1beta1.SimulationService/Simulate";
+
+pub(super) fn router(services: Router) -> Router {
+    Router::new().route("/console/simulate", post(simulate)).with_state(services)
+}
+
+async fn simulate(State(services): State<Router>, request: Request) -> Response {
+    let (mut head, body) = request.into_parts();
+    let Ok(scenario) = to_bytes(body, SCENARIO_BYTES.max_size()).await else {
+        let refused = format!("scenario: must be {SCENARIO_BYTES}\n");
+        return (StatusCode::PAYLOAD_TOO_LARGE, refused).into_response();
+    };
+    let Ok(scenario) = String::from_utf8(scenario.into()) else {
+        return (StatusCode::BAD_REQUEST, "scenario: must be UTF-8\n").into_response();
+    };
+    // The same caller, from the same page: only the message is another.
+    head.uri = http::Uri::from_static(METHOD);
+    head.headers.remove(header::CONTENT_LENGTH);
+    head.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    let message = framed(&SimulateRequest { scenario }.encode_to_vec());
+    let called = services.oneshot(Request::from_parts(head, Body::from(message))).await;
+    let answer = called.unwrap_or_else(|never: Infallible| match never {});
+    if answer
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_none_or(|content| content != "application/grpc")
+    {
+        return answer; // refused before it was a call
+    }
+    match Status::from_header_map(answer.headers()) {
+        Some(refused) if refused.code() != Code::Ok => response(refused),
+        _ => lines(answer.into_body()),
+    }
+}
+
+fn framed(message: &[u8]) -> Bytes {
+    let mut framed = BytesMut::with_capacity(PREFIX + message.len());
+    framed.put_u8(0);
+    framed.put_u32(u32::try_from(message.len()).unwrap_or(u32::MAX)); // a scenario is short
+    framed.put_slice(message);
+    framed.freeze()
+}
+
+/// The messages of an answer as lines of JSON.
+fn lines(body: Body) -> Response {
+    let Some(method) = &Method::at(METHOD).descriptor else {
+        return response(status::internal("there is no simulation service"));
+    };
+    let answer = Answer { body: Some(body), read: BytesMut::new(), message: method.output() };
+    let lines = unfold(answer, async |mut answer| {
+        let line = answer.line().await?;
+        Some((Ok::<_, Infallible>(line), answer))
+    });
+    ([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(Box::pin(lines)))
+        .into_response()
+}
+
+/// An answer that is being read.
+struct Answer {
+    /// None once it has ended.
+    body: Option<Body>,
+    read: BytesMut,
+    message: MessageDescriptor,
+}
+
+impl Answer {
+    /// The next line; none behind the end.
+    async fn line(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(message) = self.next_message() {
+                let descriptor = self.message.clone();
+                let write = move || json::from_protobuf(descriptor, &message);
+                let line = offload(true, None, write).await.map_err(Status::from);
+                return Some(match line.and_then(|line| line) {
+                    Ok(line) => line,
+                    Err(failed) => self.end(&failed),
+                });
+            }
+            let frame = self.body.as_mut()?.frame().await;
+            match frame {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.read.extend_from_slice(&data),
+                    Err(trailers) => {
+                        let status = trailers.trailers_ref().and_then(Status::from_header_map);
+                        match status.filter(|status| status.code() != Code::Ok) {
+                            Some(failed) => return Some(self.end(&failed)),
+                            None => self.body = None,
+                        }
+                    }
+                },
+                Some(Err(_)) => return Some(self.end(&status::internal("an answer has no end"))),
+                None => self.body = None,
+            }
+        }
+    }
+
+    fn next_message(&mut self) -> Option<Bytes> {
+        let [_, length @ ..] = *self.read.first_chunk::<PREFIX>()?;
+        let length = usize::try_from(u32::from_be_bytes(length)).ok()?;
+        if self.read.len() < PREFIX + length {
+            return None;
+        }
+        self.read.advance(PREFIX);
+        Some(self.read.split_to(length).freeze())
+    }
+
+    /// The last line.
+    fn end(&mut self, failed: &Status) -> Bytes {
+        self.body = None;
+        self.read.clear();
+        format!("{}\n", serde_json::json!({ "error": error_value(failed) })).into()
+    }
+}
