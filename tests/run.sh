@@ -191,8 +191,8 @@ rust() {
     local engine
     for engine in redis-server valkey-server; do
         beside "$engine" . env OFFBEAT_HISTORIES=100 OFFBEAT_REDIS_SERVER="$PWD/$redis13/$engine" cargo test --quiet \
-            --locked --package offbeat --test spread_stores --test spread_store_faults --test spread_store_waits \
-            --test spread_store_replicas
+            --locked --package offbeat --test spread_stores --test spread_store_faults --test spread_store_power \
+            --test spread_store_waits --test spread_store_replicas
     done
     ended redis-server
     ended valkey-server

@@ -81,7 +81,7 @@ fn limits(choices: &mut Choices<'_>) {
     assert!(limits.bulk_message.maximum <= room, "{limits:?}");
     for (name, held) in [
         ("max-bulk-message-bytes", limits.bulk_message.maximum),
-        ("max-bytes-under-way", room),
+        ("max-bytes-in-flight", room),
         ("max-spread-bytes", i64::try_from(limits.spread_bytes).unwrap()),
         ("max-connection-age", age),
         ("unary-timeout", seconds(limits.unary_time)),

@@ -3,6 +3,7 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { buildReport } from "./report.mjs";
 
 const folder = process.argv[2] ?? "assets";
 await mkdir(folder, { recursive: true });
@@ -21,3 +22,4 @@ await build({
 for (const file of ["index.html", "icon.svg"]) {
   await copyFile(join("src", file), join(folder, file));
 }
+await buildReport(folder);

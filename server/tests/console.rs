@@ -64,6 +64,14 @@ async fn the_page_needs_nothing_but_its_own_origin() {
         assert_eq!(answer.headers["x-content-type-options"], "nosniff");
     }
     assert!(!html.contains("://"), "a page without a network");
+    let report = get(&server, "/report.html").await;
+    assert_eq!(report.headers["content-security-policy"], policy);
+    let html = text(&report);
+    assert!(!html.contains("<style") && !html.contains("unsafe-inline"), "nothing is inline");
+    for file in ["report.js", "report.css"] {
+        assert!(html.contains(file), "{file}");
+        assert_eq!(get(&server, &format!("/{file}")).await.status, 200, "{file}");
+    }
     assert_eq!(get(&server, "/console.ts").await.status, 404);
 }
 
@@ -135,7 +143,7 @@ async fn a_server_that_knows_its_callers_by_their_socket_has_no_console() {
     let server = Server::start(&offbeat::config::Config::from_flags(config).unwrap());
     let page = get(&server, "/").await;
     assert_eq!(page.status, 404);
-    assert!(text(&page).contains("tokens"), "{}", text(&page));
+    assert!(text(&page).contains("--token-file"), "{}", text(&page));
     let question = json!({"schedule": any_schedule(), "id": {"text": "acme"}});
     assert_eq!(call(&server, &path_of("AssignSlot"), &PAGE, &question).await.status, 404);
     assert_eq!(get(&server, "/readyz").await.status, 200);

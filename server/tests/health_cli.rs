@@ -68,9 +68,14 @@ fn a_server_with_tls_is_asked_over_tls() {
     let (code, message) = health(&["--address", &server.address, "--tls-ca", &other], &[]);
     assert_eq!(code, Some(1));
     assert!(message.contains("certificate"), "{message}");
+    let server =
+        Server::start(&[&tls[..], &["--admin-listen", "127.0.0.1:0", "--admin-tls"]].concat());
+    let admin = ["--admin-address", server.admin.as_deref().unwrap()];
+    let is_healthy = || health(&[&admin[..], &["--tls-ca", &ca]].concat(), &[]) == HEALTHY;
+    assert!((0..100).any(|_| is_healthy()), "it does not become ready");
+    assert_eq!(health(&admin, &[]).0, Some(1));
     for bad in [
-        &["--tls-ca", &ca][..],
-        &["--tls-ca", &key, "--address", &server.address],
+        &["--tls-ca", &key, "--address", &server.address][..],
         &["--tls-ca", &ca, "--address", "unix:/tmp/socket"],
     ] {
         assert_eq!(health(bad, &[]).0, Some(USAGE), "{bad:?}");

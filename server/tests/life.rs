@@ -46,7 +46,7 @@ async fn idle_connections_do_not_hold_the_end_up() {
 }
 
 #[tokio::test]
-async fn a_request_under_way_is_answered_within_the_grace_period() {
+async fn a_request_in_flight_is_answered_within_the_grace_period() {
     let mut server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
     let (sender, body) = open_body();
@@ -188,7 +188,7 @@ async fn a_message_that_begins_must_end() {
 
 #[tokio::test]
 async fn large_messages_share_a_bounded_room() {
-    let flags = ["--max-bytes-under-way", "1048576", "--max-bulk-message-bytes", "1048576"];
+    let flags = ["--max-bytes-in-flight", "1048576", "--max-bulk-message-bytes", "1048576"];
     let server = Server::start(&config_with(&flags));
     let mut channel = http2(server.tcp().await).await;
     let ids: Vec<i64> = (0..60_000).collect();

@@ -11,8 +11,8 @@ use offbeat::proto::{
     SettleAction, SettleJobsRequest, SettleOutcome, SpreadLimits, SpreadState, SubmittedJob,
 };
 use support::named::{
-    Client, NAME, close, describe, group, limited, names, open, pull, seconds, settle, spec, start,
-    submit, why, with_feeders,
+    Client, NAME, close, describe, group, limited, names, next_jobs, open, pull, seconds, settle,
+    spec, start, submit, why, with_feeders,
 };
 use support::{Server, channel, config};
 use tonic::Code;
@@ -36,8 +36,13 @@ async fn a_spread_lives_from_open_to_closed() {
     assert!(submitted.groups.iter().all(|group| group.state == GroupState::Received as i32));
     submit(&mut client, vec![group("a", 3)]).await.unwrap();
 
+    assert_eq!(next_jobs(&mut client, 3).await.unwrap(), ["a0", "b0", "a1"]);
+    assert_eq!(next_jobs(&mut client, 1_000).await.unwrap().len(), 4);
+    let refused = next_jobs(&mut client, 1_001).await.unwrap_err();
+    assert_eq!(why(&refused), (Code::InvalidArgument, "OUT_OF_RANGE".into()));
     let leased = pull(&mut client, 10, 0).await.unwrap().leased.unwrap();
     assert_eq!(names(&leased), ["a0", "b0", "a1", "a2"]);
+    assert_eq!(next_jobs(&mut client, 3).await.unwrap(), [""; 0]);
     assert_eq!((leased.epoch, leased.lease_duration), (description.epoch, seconds(30)));
     let settled = settle(&mut client, &leased, SettleAction::Ack).await.unwrap();
     assert_eq!(settled, [SettleOutcome::Acked; 4]);

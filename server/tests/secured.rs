@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
 use offbeat::config::{Config, ListenAddress};
 use prost::Message as _;
 use rustls::pki_types::pem::PemObject as _;
@@ -18,7 +19,7 @@ use serde_json::json;
 use support::authority::Authority;
 use support::{
     Answer, Server, any_schedule, config_with, frame, grpc, grpc_request, http2, json_request,
-    message, method_of, path_of, post1, post2,
+    message, method_of, path_of, post1, post2, request,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -49,6 +50,16 @@ async fn connect(
     own: Option<&(String, String)>,
     protocol: &[u8],
 ) -> std::io::Result<TlsStream<TcpStream>> {
+    connect_over(server.tcp().await, authority, own, protocol).await
+}
+
+/// The same over a connection to any port.
+async fn connect_over(
+    socket: TcpStream,
+    authority: &Authority,
+    own: Option<&(String, String)>,
+    protocol: &[u8],
+) -> std::io::Result<TlsStream<TcpStream>> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(authority.pem().as_bytes()).unwrap()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -66,7 +77,7 @@ async fn connect(
     };
     config.alpn_protocols = vec![protocol.to_vec()];
     let name = ServerName::try_from("offbeat.test").unwrap();
-    TlsConnector::from(Arc::new(config)).connect(name, server.tcp().await).await
+    TlsConnector::from(Arc::new(config)).connect(name, socket).await
 }
 
 #[tokio::test]
@@ -95,6 +106,44 @@ async fn certificates_change_under_open_connections() {
     }
     grpc(&mut open, "AssignSlot", &question()).await.unwrap();
     assert!(connect(&server, &old, None, b"h2").await.is_err());
+}
+
+#[tokio::test]
+async fn the_admin_port_beyond_loopback_has_a_console_with_tls_and_tokens() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new();
+    write(folder.path(), &authority.sign("offbeat.test"));
+    let tokens = folder.path().join("tokens");
+    fs::write(&tokens, "a-token-0123456789abcdef\n").unwrap();
+    let more = ["--token-file", tokens.to_str().unwrap(), "--admin-listen", "0.0.0.0:0"];
+    let server = Server::start(&tls_config(folder.path(), &[&more[..], &["--admin-tls"]].concat()));
+    let Some(ListenAddress::Tcp(admin)) = server.admin else { panic!("there is no admin port") };
+    let ask = async |path: &str, headers: &[(&str, &str)]| {
+        let socket = TcpStream::connect(("127.0.0.1", admin.port())).await.unwrap();
+        let socket = connect_over(socket, &authority, None, b"http/1.1").await.unwrap();
+        let mut request = http::Request::builder().uri(path).header("host", "offbeat.test");
+        if path.starts_with("/offbeat.") {
+            request = request.method("POST").header("content-type", "application/json");
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = if path.starts_with("/offbeat.") { question().to_string() } else { "".into() };
+        let body = Full::new(Bytes::from(body)).boxed();
+        post1(socket, request.body(body).unwrap()).await.status.as_u16()
+    };
+    let (mark, site) = (("offbeat-console", "1"), ("sec-fetch-site", "same-origin"));
+    let token = ("authorization", "Bearer a-token-0123456789abcdef");
+    assert_eq!(ask("/readyz", &[]).await, 200, "probes carry no token");
+    assert_eq!((ask("/metrics", &[]).await, ask("/metrics", &[token]).await), (401, 200));
+    assert_eq!(ask("/", &[]).await, 200);
+    assert_eq!(ask("/console/settings", &[]).await, 401);
+    assert_eq!(ask(&path_of("AssignSlot"), &[mark, site]).await, 401);
+    assert_eq!(ask(&path_of("AssignSlot"), &[mark, site, token]).await, 200);
+    // Without TLS nothing is answered.
+    let plain = TcpStream::connect(("127.0.0.1", admin.port())).await.unwrap();
+    let request = request("/readyz", &[("host", "localhost")], "");
+    assert!(tokio::spawn(post1(plain, request)).await.is_err());
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ kind = "slots"
 "#;
 
 fn request(scenario: &str) -> SimulateRequest {
-    SimulateRequest { scenario: scenario.to_owned() }
+    SimulateRequest { scenario: scenario.to_owned(), include_json: false }
 }
 
 async fn simulate(client: &mut Client, scenario: &str) -> Result<(u32, SimulationResults), Status> {
@@ -73,9 +73,27 @@ async fn a_scenario_has_the_same_results_each_time() {
     let depths = &results.strategies[0].series.as_ref().unwrap().max_backlog_counts;
     assert!(*depths.iter().max().unwrap() > 900);
     assert_eq!(simulate(&mut client, SCENARIO).await.unwrap().1, results);
+    assert_eq!(results.json, "");
     // So long that it is read on another thread.
     let long = format!("{SCENARIO}# {}", "x".repeat(200 << 10));
     assert_eq!(simulate(&mut client, &long).await.unwrap().1, results);
+}
+
+#[tokio::test]
+async fn the_results_are_also_json_if_wanted() {
+    let server = Server::start(&config());
+    let mut client = Client::new(channel(&server).await);
+    let request = SimulateRequest { include_json: true, ..request(SCENARIO) };
+    let mut answers = client.simulate(request).await.unwrap().into_inner();
+    let mut json = String::new();
+    while let Some(answer) = answers.message().await.unwrap() {
+        if let Some(Event::Results(results)) = answer.event {
+            json = results.json;
+        }
+    }
+    let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(read["ranking"], serde_json::json!(["slots", "at once"]));
+    assert_eq!(read["scenario"]["cycle"], 28_800.0);
 }
 
 #[tokio::test]

@@ -64,10 +64,10 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
     for (messages, field, words) in [
         (vec![], "spec", "first message"),
         (vec![ended()], "spec", "first message"),
-        (vec![spec(), spec()], "spec", "first message alone"),
+        (vec![spec(), spec()], "spec", "only in the first message"),
         (vec![Asked::Spec(SpreadSpec::default())], "spec.order", "must be set"),
         (vec![Asked::Spec(of_order(SpreadOrder::default()))], "spec.order.feeder_count", "65536"),
-        (vec![spec(), resume(&token, 0)], "resume", "first message alone"),
+        (vec![spec(), resume(&token, 0)], "resume", "only in the first message"),
         (vec![resume(&token[1..], 0)], "resume.resume_token", "unchanged"),
         (vec![resume(b"", 0)], "resume.resume_token", "unchanged"),
         (vec![resume(&token, 4_097)], "resume.taken_group_indexes", "0 to 4096 turns"),

@@ -9,24 +9,13 @@ mod stores;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use offbeat::spreads::{CloseMode, RedisStore, SpreadStore as _};
 use offbeat_core::Reason;
 use offbeat_core::spread::lease::{SettleAction, SettleOutcome};
-use offbeat_core::spread::named::{
-    Commit, GroupPart, GroupState, Receipt, SpreadState, content_digest,
-};
+use offbeat_core::spread::named::{GroupState, Receipt, SpreadState};
 use redis_server::{Redis, free_port};
-use stores::{BYTES, NOW, at, connect, group, names, one, spec};
+use stores::{BYTES, NOW, at, connect, group, large, names, one, spec};
 use tokio::time::Instant;
-
-/// A group of large jobs.
-fn large(id: String, count: i64) -> GroupPart {
-    let payloads: Vec<Bytes> = (0..count).map(|_| vec![7; 200 << 10].into()).collect();
-    let sha256 = content_digest(&payloads).to_vec().into();
-    let commit = Some(Commit { job_count: count, sha256, ..Commit::default() });
-    GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_spread_that_is_opened_anew_leaves_nothing_behind() {
@@ -87,7 +76,7 @@ async fn a_server_that_catches_up_is_not_ahead_of_what_it_reads() {
             call.await.unwrap().unwrap();
         }
         let (found, expected) =
-            (other.describe("s").await.unwrap(), store.describe("s").await.unwrap());
+            (other.describe("s", 0).await.unwrap().0, store.describe("s", 0).await.unwrap().0);
         assert_eq!(found.counts, expected.counts);
         assert_eq!(found.counts.settled_jobs, 24);
     }
@@ -104,8 +93,8 @@ async fn spreads_outlive_redis_and_no_lease_of_before_settles_anything() {
     redis.restart().await;
 
     let after = loop {
-        match store.describe("s").await {
-            Ok(after) => break after,
+        match store.describe("s", 0).await {
+            Ok((after, _)) => break after,
             Err(refused) => assert_eq!(refused.reason, Reason::StoreUnavailable, "{refused}"),
         }
     };
@@ -136,10 +125,10 @@ async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
     }
     let leased = here.pull("s", &one(), 3, NOW).await.unwrap();
     assert_eq!(leased.jobs.len(), 3);
-    there.describe("s").await.unwrap();
+    there.describe("s", 0).await.unwrap();
     redis.restart().await;
 
-    while here.describe("s").await.is_err() {}
+    while here.describe("s", 0).await.is_err() {}
     let lost = ["kept".to_owned(), "lost-0".to_owned()];
     let (statuses, epoch) = here.groups("s", &lost, NOW).await.unwrap();
     let states: Vec<GroupState> = statuses.iter().map(|status| status.state).collect();
@@ -151,9 +140,9 @@ async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
         again.commit.as_mut().unwrap().first_receipt = first_receipt;
         here.submit("s", vec![again]).await.unwrap();
     }
-    while there.describe("s").await.is_err() {}
+    while there.describe("s", 0).await.is_err() {}
     let (here_now, there_now) =
-        (here.describe("s").await.unwrap(), there.describe("s").await.unwrap());
+        (here.describe("s", 0).await.unwrap().0, there.describe("s", 0).await.unwrap().0);
     assert_eq!(format!("{there_now:?}"), format!("{here_now:?}"));
     assert_eq!(
         (here_now.epoch, here_now.counts.groups, here_now.counts.leased_jobs),
@@ -188,11 +177,13 @@ async fn a_long_journal_gives_way_to_a_snapshot_that_others_read() {
     assert!(entries < 60, "{entries} entries of 121");
     let other = connect(&redis).await;
     let (expected, found) =
-        (store.describe("s").await.unwrap(), other.describe("s").await.unwrap());
+        (store.describe("s", 0).await.unwrap().0, other.describe("s", 0).await.unwrap().0);
     assert_eq!(format!("{found:?}"), format!("{expected:?}"));
     let pulled = other.pull("s", &"two".into(), 4, NOW).await.unwrap();
     assert_eq!(pulled.jobs.len(), 4);
-    assert!(store.describe("s").await.unwrap().counts.leased_jobs > expected.counts.leased_jobs);
+    assert!(
+        store.describe("s", 0).await.unwrap().0.counts.leased_jobs > expected.counts.leased_jobs
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -222,13 +213,13 @@ async fn a_redis_that_refuses_connections_for_a_while_is_asked_again() {
     say("two", &["CLIENT", "KILL", "TYPE", "normal"]).await;
     let mut refused = 0;
     for _ in 0..6 {
-        refused += usize::from(store.describe("s").await.is_err());
+        refused += usize::from(store.describe("s", 0).await.is_err());
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert!(refused >= 4, "{refused}");
     say("two", &["CONFIG", "SET", "requirepass", "one"]).await;
     let start = Instant::now();
-    while let Err(refused) = store.describe("s").await {
+    while let Err(refused) = store.describe("s", 0).await {
         assert_eq!(refused.reason, Reason::StoreUnavailable);
         assert!(start.elapsed() < Duration::from_secs(10), "{refused}");
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -256,7 +247,7 @@ async fn a_redis_without_memory_refuses_groups_and_loses_none() {
     assert_eq!(store.settle("s", ack).await.unwrap().outcomes, [SettleOutcome::Acked]);
     taken -= 1;
     redis.command(&["CONFIG", "SET", "maxmemory", "64mb"]).await;
-    assert_eq!(store.describe("s").await.unwrap().counts.groups, taken);
+    assert_eq!(store.describe("s", 0).await.unwrap().0.counts.groups, taken);
     store.submit("s", vec![large("more".to_owned(), 1)]).await.unwrap();
 }
 
@@ -300,7 +291,7 @@ async fn a_redis_without_memory_makes_room_by_itself() {
             break;
         }
         assert!(start.elapsed() < Duration::from_secs(30), "{held} bytes");
-        store.describe("s").await.unwrap();
+        store.describe("s", 0).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     // What others may read still is gone after a minute.
@@ -326,7 +317,7 @@ async fn a_redis_that_was_replaced_for_a_while_begins_another_life() {
     // It was not restarted, but another one may have answered meanwhile.
     redis.command(&["REPLICAOF", "127.0.0.1", "1"]).await;
     redis.command(&["REPLICAOF", "NO", "ONE"]).await;
-    let after = store.describe("s").await.unwrap();
+    let after = store.describe("s", 0).await.unwrap().0;
     assert!(after.epoch > before.epoch);
     let stale = store.settle("s", vec![(leased.jobs[0].id, SettleAction::Ack)]).await.unwrap();
     assert_eq!(stale.outcomes, [SettleOutcome::Stale]);

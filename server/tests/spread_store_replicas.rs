@@ -90,7 +90,7 @@ async fn what_redis_says_it_has_stored_is_there_after_it_was_killed() {
             ids.push(id);
         }
         redis.restart().await;
-        eventually(|| async { store.describe("s").await.is_ok() }).await;
+        eventually(|| async { store.describe("s", 0).await.is_ok() }).await;
         let (statuses, _) = store.groups("s", &stored, NOW).await.unwrap();
         assert!(statuses.iter().all(|status| status.state != GroupState::Unknown), "{statuses:?}");
     }
@@ -134,10 +134,10 @@ async fn answers_are_withheld_until_replicas_have_what_they_say() {
     eventually(|| async {
         let more = store.pull("s", &one(), 4, NOW).await.unwrap();
         drop(more);
-        store.describe("s").await.unwrap().counts.ready_jobs == 0
+        store.describe("s", 0).await.unwrap().0.counts.ready_jobs == 0
     })
     .await;
-    assert_eq!(store.describe("s").await.unwrap().counts.leased_jobs, 2);
+    assert_eq!(store.describe("s", 0).await.unwrap().0.counts.leased_jobs, 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -179,8 +179,8 @@ async fn sentinels_say_where_redis_is_also_after_a_failover() {
     primary.kill();
 
     // The new one has no replica: with one that may take over, nothing is promised.
-    eventually(|| async { store.describe("s").await.is_ok() }).await;
-    let after = store.describe("s").await.unwrap();
+    eventually(|| async { store.describe("s", 0).await.is_ok() }).await;
+    let after = store.describe("s", 0).await.unwrap().0;
     assert!(after.epoch > before.epoch);
     assert_eq!(after.counts.groups, 1);
     assert!(replica.command(&["INFO", "replication"]).await.contains("role:master"));

@@ -93,7 +93,7 @@ async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(pulls, 4);
-    let leased = store.describe("s").await.unwrap().counts.leased_jobs;
+    let leased = store.describe("s", 0).await.unwrap().0.counts.leased_jobs;
     assert_eq!(leased, 0);
 }
 
@@ -138,7 +138,7 @@ async fn a_store_is_done_when_jobs_that_nobody_heard_of_are_given_back() {
     let (here, there) = (connect(&redis).await, connect(&redis).await);
     here.open("s".to_owned(), spec(600_000)).await.unwrap();
     here.submit("s", vec![group("a", 1)]).await.unwrap();
-    there.describe("s").await.unwrap();
+    there.describe("s", 0).await.unwrap();
     redis.freeze();
     let store = Arc::clone(&here);
     let pull = tokio::spawn(async move { drop(store.pull("s", &one(), 1, NOW).await) });
@@ -188,7 +188,7 @@ async fn those_who_wait_hear_what_another_call_finds_out() {
     tokio::time::sleep(Duration::from_millis(300)).await;
     let start = Instant::now();
     there.close("s", CloseMode::Discard, NOW).await.unwrap();
-    here.describe("s").await.unwrap_err();
+    here.describe("s", 0).await.unwrap_err();
     assert_eq!(pull.await.unwrap().unwrap_err().reason, Reason::UnknownSpread);
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }

@@ -145,7 +145,7 @@ impl Asked<'_> {
                 seen(&closed.map(|closed| described(&closed)))
             }
         };
-        let now = seen(&store.describe(name).await.map(|now| described(&now)));
+        let now = seen(&store.describe(name, 5).await.map(|(now, next)| (described(&now), next)));
         (format!("{answer}\n{now}"), leases)
     }
 }

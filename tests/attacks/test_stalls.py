@@ -194,7 +194,7 @@ def test_readers_leave_it_all_in_the_socket(start_trial: Callable[..., Trial]) -
     """All the room there is in HTTP/2, and none in TCP."""
     # So few that there is room for all their answers: refusals would fit into a socket, and who has
     # nothing more to take is idle, not stalled.
-    room = ("--max-requests", "4096", "--max-bytes-under-way", str(32 << 20))
+    room = ("--max-requests", "4096", "--max-bytes-in-flight", str(32 << 20))
     trial, connections = start_trial(*room), 4
 
     def attack() -> None:

@@ -57,11 +57,18 @@ def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
     """Opens a page; it fails the test if the page complains."""
     contexts, complaints = [], []
 
-    def open_page(server: Server, path: str = "", width: int = 1400, scheme: str = "light") -> Page:
+    def open_page(
+        server: Server,
+        path: str = "",
+        width: int = 1400,
+        scheme: str = "light",
+        protocol: str = "http",
+    ) -> Page:
         context = browser.new_context(
             viewport={"width": width, "height": 900},
             color_scheme=scheme,
             timezone_id="America/New_York",
+            ignore_https_errors=True,  # certificates of the tests are their own authority's
             permissions=["clipboard-read", "clipboard-write"],
         )
         contexts.append(context)
@@ -77,7 +84,7 @@ def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
                 and complaints.append(message.text)
             ),
         )
-        page.goto(f"http://127.0.0.1:{server.admin_port}/{path}")
+        page.goto(f"{protocol}://127.0.0.1:{server.admin_port}/{path}")
         return page
 
     yield open_page

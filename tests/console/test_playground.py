@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -78,6 +80,28 @@ def test_what_is_refused_is_said_beside_the_field(sidecar, opened):
     page.get_by_label("Slots").fill("48")
     page.get_by_label("Slots").blur()
     refusal.wait_for(state="detached")
+
+
+def test_exclusions_are_drawn(sidecar, opened):
+    """By Berlin's clock for each day, and once."""
+    tomorrow = (datetime.now(timezone.utc) + timedelta(days=1)).replace(microsecond=0)
+    month_later = tomorrow + timedelta(days=30)
+    once = {"startTime": f"{month_later:%Y-%m-%dT%H:%M:%SZ}", "endTime": "2100-01-01T00:00:00Z"}
+    window = {"startOffset": "10800s", "endOffset": "19800s"}  # 03:00 to 05:30
+    berlin = {"unit": "CALENDAR_UNIT_DAY", "timeZone": "Europe/Berlin"}
+    exclusions = [{"recurring": {"calendar": berlin, "window": window}}, {"dated": once}]
+    spec = {"period": "604800s", "slotCount": 7, "exclusions": exclusions}
+    page = opened(sidecar, f"#/playground?id=acme&spec={json.dumps(spec)}")
+    page.get_by_text("nothing starts in the hatched parts").wait_for()
+    titles = page.locator(".excluded title").all_text_contents()
+    assert 7 <= len(titles) <= 8, titles  # a week may begin within one
+    whole = []
+    for title in titles:
+        start, end = re.findall(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", title)
+        spans = [datetime.fromisoformat(one).replace(tzinfo=timezone.utc) for one in (start, end)]
+        local = [one.astimezone(ZoneInfo("Europe/Berlin")) for one in spans]
+        whole.append([f"{one:%H:%M:%S}" for one in local] == ["03:00:00", "05:30:00"])
+    assert whole.count(True) >= 6, titles
 
 
 COMMANDS = {

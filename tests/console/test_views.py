@@ -76,8 +76,17 @@ def test_another_period_is_tried_by_a_slider(sidecar, opened):
         zip(page.locator("dt").all_inner_texts(), page.locator("dd").all_inner_texts(), strict=True)
     )
     assert figures["Runs a second, before → after"] == "0.694 → 0.347"
-    titles = page.locator("section:has(.slider) .bar title").all_text_contents()
-    assert sum(int(title.rpartition(": ")[2].replace(",", "")) for title in titles) == 2_000
+    gaps = page.locator("figure").filter(has_text="Gap between the last old").locator(".bar title")
+    counts = [int(title.rpartition(": ")[2].replace(",", "")) for title in gaps.all_text_contents()]
+    assert sum(counts) == 2_000
+    day = page.locator("figure").filter(has_text="over a day after the change")
+    day.wait_for()
+    after = [float(t.rpartition(": ")[2]) for t in day.locator(".bar title").all_text_contents()]
+    # Two runs in 16 hours for each of 10,000 IDs, and by night the newsletter's in four.
+    assert min(after) == pytest.approx(20_000 / 960, abs=0.01)
+    assert max(after) == pytest.approx(20_000 / 960 + 10_000 / 240, abs=0.01)
+    assert "Before, the fullest: 83.33" in day.inner_text()
+    assert day.locator("path.before").count() == 1
 
 
 def test_stages_by_a_slider(sidecar, opened):
@@ -130,16 +139,27 @@ def test_a_simulation_as_the_command_line_has_it(sidecar, opened, tmp_path):
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(page.get_by_label("Scenario (TOML)").input_value())
     page.get_by_role("button", name="Simulate").click()
-    page.wait_for_selector("th:has-text('random smear')", timeout=30_000)
+    report = page.frame_locator("iframe.report")
+    winner = report.locator("#winner")
+    winner.wait_for(timeout=30_000)
     command = [BINARY, "simulate", scenario, "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     expected = json.loads(done.stdout)
+    assert json.loads(page.locator("iframe.report").get_attribute("data-results")) == expected
+    assert winner.inner_text() == expected["ranking"][0]
     for finding in expected["findings"]:
-        assert page.get_by_text(finding, exact=True).count() == 1
-    for strategy in expected["strategies"]:
-        cells = page.get_by_role("row").filter(has_text=strategy["name"]).locator("td")
-        shown = cells.nth(3).inner_text().replace(",", "")
-        assert float(shown) == round(strategy["figures"]["max_queue_depth"])
+        assert report.get_by_text(finding).count() >= 1
+    # The frame is as high as the report: nothing in it scrolls, and its charts are drawn.
+    page.wait_for_function(
+        """() => {
+          const page = document.querySelector("iframe.report").contentDocument;
+          const root = page.documentElement;
+          return root.dataset.ready && root.scrollHeight <= root.clientHeight + 1
+            && page.querySelectorAll(".uplot canvas").length >= 4;
+        }"""
+    )
+    assert page.locator("iframe.report").bounding_box()["height"] > 1_500
+    page.screenshot(path=SCREENSHOTS / "report-in-place.png", full_page=True)
     page.get_by_label("Scenario (TOML)").fill('name = "no users"')
     page.get_by_label("Scenario (TOML)").blur()
     page.get_by_role("button", name="Simulate").click()
@@ -165,7 +185,7 @@ def test_a_simulation_shows_its_progress(sidecar, opened):
         }"""
     )
     page.get_by_role("button", name="Simulate").click()
-    page.wait_for_selector("th:has-text('random smear')", timeout=30_000)
+    page.frame_locator("iframe.report").locator("#winner").wait_for(timeout=30_000)
     assert any(0 < value < 1 for value in page.evaluate("window.seen"))
 
 
@@ -176,8 +196,27 @@ def test_a_simulation_is_stopped(sidecar, opened):
     page.get_by_role("button", name="Stop").click()
     page.unroute("**/console/simulate")
     page.get_by_role("button", name="Simulate").click()
-    page.wait_for_selector("th:has-text('random smear')", timeout=30_000)
+    page.frame_locator("iframe.report").locator("#winner").wait_for(timeout=30_000)
     assert page.get_by_role("alert").count() == 0
+
+
+def test_a_day_says_which_schedules_it_leaves_out(opened, tmp_path):
+    schedules = tmp_path / "schedules.toml"
+    names = {"fine": 8_640, "coarse": 96}
+    schedules.write_text(
+        "".join(
+            f'[[schedule]]\nname = "{name}"\nversion = 1\nperiod = "24h"\nslot_count = {count}\n'
+            for name, count in names.items()
+        )
+        + 'exclusions = ["22:00-23:00 UTC"]\n'
+    )
+    with Server("--schedules", str(schedules)) as server:
+        page = opened(server, "#/schedules")
+        note = page.get_by_text("Not drawn")
+        note.wait_for()
+        assert "fine" in note.inner_text()
+        assert "coarse" not in note.inner_text()
+        assert "coarse" in page.get_by_text("Drawn as without their exclusions").inner_text()
 
 
 def test_spreads_are_live_and_dead_letters_come_back(sidecar, opened, client):
@@ -188,13 +227,24 @@ def test_spreads_are_live_and_dead_letters_come_back(sidecar, opened, client):
     cells = row.locator("td").all_inner_texts()
     # Groups, ready, leased, settled, a second, dead letters, consumers.
     assert [cells[0], cells[1], cells[2], cells[5]] == ["1", "2", "1", "1"]
+    turns = page.locator("ol.turns li")
+    turns.first.wait_for()
+    assert turns.all_inner_texts() == ["acme job 2", "acme job 3"]
+    spread.producer().submit("umbrella", ["u1"])
+    page.wait_for_selector("ol.turns li:has-text('umbrella')")
+    # One of the four feeders has acme; the next one begins with umbrella.
+    assert turns.all_inner_texts() == ["umbrella job 0", "acme job 2", "acme job 3"]
     letter = page.get_by_role("row").filter(has_text="attempts exhausted")
     assert "a1" not in letter.inner_text()
     letter.get_by_role("button", name="show").click()
     assert "a1" in letter.inner_text()
     letter.get_by_role("button", name="Redrive").click()
     page.wait_for_selector("text=There are no dead letters.")
-    page.wait_for_selector("tr:has-text('mail') >> td:nth-of-type(2):text-is('3')")
+    page.wait_for_selector("tr:has-text('mail') >> td:nth-of-type(2):text-is('4')")
+    page.wait_for_selector("ol.turns li:nth-of-type(4)")
+    shown = turns.all_inner_texts()
+    pulled = [f"{job.group_id} job {job.job_index}" for job in spread.pull("worker-2", 4).jobs]
+    assert shown == pulled
     spread.discard()
     page.wait_for_selector("button:text-is('mail')", state="detached")
 
@@ -258,7 +308,13 @@ def test_a_service_with_tokens_asks_for_one(opened, tmp_path):
 
 def test_the_keyboard_reaches_everything(sidecar, opened):
     page = opened(sidecar)
-    page.wait_for_selector("caption:has-text('Next runs')")
+    # What is not there yet cannot be reached.
+    for text in (
+        "caption:has-text('Next runs')",
+        "label:has-text('Look into')",
+        "button:text-is('Python')",
+    ):
+        page.wait_for_selector(text)
     reached = []
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -304,9 +360,31 @@ def test_the_page_asks_no_other_host(sidecar, opened):
     assert all(url.startswith(f"http://127.0.0.1:{sidecar.admin_port}/") for url in asked)
 
 
-def test_other_machines_have_no_console(tmp_path):
+def test_other_machines_have_a_console_with_tls_and_tokens(opened, tmp_path):
+    certificate, key, tokens = (tmp_path / name for name in ("c.pem", "k.pem", "tokens"))
+    key_type = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key]
+    made = ["openssl", "req", "-x509", *key_type, "-out", certificate, "-subj", "/CN=localhost"]
+    subprocess.run(made, check=True, capture_output=True)
+    tokens.write_text("a-token-0123456789abcdef\n")
+    tls = ["--tls-certificate", certificate, "--tls-key", key, "--admin-tls"]
+    flags = [str(flag) for flag in (*tls, "--token-file", tokens)]
+    with Server(*flags, admin="0.0.0.0:0") as server:
+        page = opened(server, protocol="https")
+        page.get_by_label("Token").fill("a-token-0123456789abcdef")
+        page.get_by_role("button", name="Use").click()
+        page.wait_for_selector("caption:has-text('Next runs')")
+        page.goto(f"https://127.0.0.1:{server.admin_port}/#/service")
+        page.get_by_role("row").filter(has_text="--admin-tls").wait_for()
+        page.wait_for_timeout(2_500)  # it polls the metrics
+        assert page.get_by_role("alert").count() == 0
+        page.goto(f"https://127.0.0.1:{server.admin_port}/#/simulations")
+        page.get_by_role("button", name="Simulate").click()
+        page.frame_locator("iframe.report").locator("#winner").wait_for(timeout=30_000)
+
+
+def test_other_machines_have_no_console_without(tmp_path):
     with Server("--admin-insecure", admin="0.0.0.0:0") as server:
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(f"http://127.0.0.1:{server.admin_port}/")
         assert refused.value.code == 404
-        assert "loopback" in re.sub(r"\s+", " ", refused.value.read().decode())
+        assert "--admin-tls" in re.sub(r"\s+", " ", refused.value.read().decode())

@@ -147,10 +147,14 @@ class MariaDb(Database):
     styles = (SqlParameterStyle.LITERAL, SqlParameterStyle.FORMAT)
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir()
+        # A MariaDB that starts removes what others have in their folder of temporary files.
+        temporary = folder / "tmp"
+        temporary.mkdir(parents=True)
         user = "mysql" if os.geteuid() == 0 else os.environ.get("USER", "")
         if os.geteuid() == 0:
             shutil.chown(folder, "mysql")
+            shutil.chown(temporary, "mysql")
+        environment = {**os.environ, "TMPDIR": str(temporary)}
         data = [f"--datadir={folder}/data", f"--user={user}"]
         subprocess.run(
             [
@@ -160,9 +164,8 @@ class MariaDb(Database):
                 "--auth-root-authentication-method=normal",
             ],
             check=True,
+            env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
         )
         self.socket = f"{folder}/socket"
         self._server = subprocess.Popen(
@@ -177,6 +180,7 @@ class MariaDb(Database):
                 "--innodb-flush-method=nosync",
                 "--innodb-buffer-pool-size=512M",
             ],
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

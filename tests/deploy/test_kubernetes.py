@@ -230,7 +230,7 @@ def needed(container: Manifest) -> int:
     return (
         12_000_000
         + 20_000_000
-        + 3 * setting["OFFBEAT_MAX_BYTES_UNDER_WAY"] // 2
+        + 3 * setting["OFFBEAT_MAX_BYTES_IN_FLIGHT"] // 2
         + setting["OFFBEAT_MAX_SPREAD_BYTES"]
         + setting["OFFBEAT_MAX_SIMULATIONS"] * SIMULATION_BYTES
     )

@@ -341,6 +341,13 @@ CASES = [
         burst=32,
     ),
     case(
+        "DescribeSpread",
+        "the next 1,000 jobs of 400,000 groups, x 8",
+        wide(many_groups),
+        lambda _: named.DescribeSpreadRequest(max_next_job_count=1_000),
+        burst=8,
+    ),
+    case(
         "ListSpreads",
         "1,000 spreads, x 8",
         Spread(thousand_spreads),

@@ -199,7 +199,7 @@ def test_a_thousand_idle_connections(sidecar: Sidecar) -> None:
 @pytest.mark.parametrize("allowed", [8 << 20, 32 << 20])
 def test_large_messages_all_at_once(allowed: int) -> None:
     """Full batches on many connections: what does not fit is refused, and memory is bounded."""
-    with Sidecar("--max-bytes-under-way", str(allowed)) as sidecar:
+    with Sidecar("--max-bytes-in-flight", str(allowed)) as sidecar:
         asked, before = many_slots(), sidecar.memory()
         answered = []
 

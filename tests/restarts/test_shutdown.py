@@ -192,7 +192,7 @@ def test_while_it_drains(start: Callable[..., Sidecar], tmp_path: object) -> Non
     worker.close()
 
 
-def test_calls_under_way_are_answered(start: Callable[..., Sidecar]) -> None:
+def test_calls_in_flight_are_answered(start: Callable[..., Sidecar]) -> None:
     """Those that work, those that wait, and those that have not said all."""
     server = start("--grace-period", "20", *PATIENT)
     peer, split, text = Peer(server.port), Peer(server.port), Wire(server.port)

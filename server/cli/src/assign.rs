@@ -85,7 +85,8 @@ impl Row for Assignment<'_> {
     }
 }
 
-/// The same of weighted IDs and of new IDs. (The library for CSV takes no flattened fields.)
+/// The same for a piece of a weighted ID, and for a new ID. (The CSV library does not support
+/// flattened fields.)
 #[derive(Debug, Serialize)]
 struct PieceAssignment<'a> {
     id: &'a str,
@@ -171,7 +172,7 @@ pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
     Ok(if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Why an ID that exclusions always skip has no answer.
+/// The refusal of an ID whose runs exclusions skip in all searched cycles.
 pub(super) fn no_run(given: &Given<'_>) -> Rejection {
     let cycles = SEARCHED_CYCLES.maximum;
     let allowed = format!("exclusions skip each of its runs for {cycles} cycles");

@@ -16,7 +16,7 @@ use super::output::{AnswerFormat, write_json_line};
 use super::schedule::{ScheduleArgs, parse_moment};
 use offbeat_service::clock;
 
-/// Bars of the chart; more slots share one.
+/// Maximum number of bars in the chart; with more slots, several share one.
 const BARS: usize = 32;
 
 #[derive(Debug, Args)]

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-/// Where standard output is no terminal.
+/// If standard output is not a terminal and COLUMNS is not set.
 const DEFAULT_WIDTH: usize = 80;
 const NARROWEST: usize = 40;
 const WIDEST: usize = 160;
 
-/// Columns of the terminal, if standard output is one; else what COLUMNS says, or 80.
+/// Columns of the terminal, if standard output is one; else those of COLUMNS, or 80. From 40 to
+/// 160.
 pub(super) fn width() -> usize {
     let columns = match rustix::termios::tcgetwinsize(io::stdout()) {
         Ok(size) if size.ws_col > 0 => Some(usize::from(size.ws_col)),

@@ -15,7 +15,7 @@ use super::named::{find, parse_name, read};
 use super::output::{Row, RowFormat, RowWriter};
 use super::schedule::parse_span;
 
-/// The jobs are not known to be apart.
+/// Exit status if some jobs are not known to be apart.
 const EXIT_NOT_APART: u8 = 1;
 
 #[derive(Debug, Args)]

@@ -81,7 +81,7 @@ pub(super) trait Unary: Message {
     type Answer: Message + Default;
 }
 
-/// Says which method takes a request, and what it answers.
+/// Declares the methods that take requests, and their answers.
 macro_rules! unary {
     ($service:literal: $($request:ident => $method:literal => $answer:ident;)+) => {
         $(
@@ -103,12 +103,12 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// The server, as the flag named it.
+    /// The server, as the flag names it.
     pub(super) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Calls a method that may wait for so long before it answers.
+    /// Calls a method that may wait for `wait` before it answers.
     pub(super) async fn call<R: Unary>(
         &mut self,
         request: &R,
@@ -182,7 +182,7 @@ impl CallError {
 
     fn from_response(response: &Response<Bytes>) -> Self {
         let Ok(body) = serde_json::from_slice::<ErrorBody>(response.body()) else {
-            // A proxy, or what is no server of ours.
+            // The answer of a proxy, or of another kind of server.
             let code = code_of(response.status()).to_owned();
             let message = format!("it answered {}", response.status());
             return Self { code, message, ..Self::default() };
@@ -222,7 +222,7 @@ impl fmt::Display for CallError {
     }
 }
 
-/// The code of an answer that is none of Connect, as its specification maps them.
+/// The code of an answer without an error of Connect, as its specification maps HTTP statuses.
 fn code_of(status: StatusCode) -> &'static str {
     match status {
         StatusCode::BAD_REQUEST => "internal",

@@ -280,7 +280,7 @@ fn write_lines(out: &mut impl Write, description: &Description) -> io::Result<()
     Ok(())
 }
 
-/// A slot or second on average beside the fullest ones.
+/// Draws the load of an average slot or second beside that of the fullest ones.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn write_chart(out: &mut impl Write, of: &str, load: &Load) -> io::Result<()> {
     let bar = |what: &str, value: f64, figure: String| Bar {

@@ -9,7 +9,7 @@ use offbeat_service::spreads::{Finding, Level, RedisStore};
 
 use super::Failure;
 
-/// What it means that there is no store.
+/// The finding if no store is named.
 const IN_MEMORY: &str = "named spreads are kept in memory: they end with the server, and one \
 server must answer for each; producers submit again what was not settled";
 

@@ -193,7 +193,7 @@ pub(super) fn run(args: &DueArgs) -> Result<ExitCode, Failure> {
     };
     let bad = args.ids.each(schedule.placement().kind(), visit)?;
     out.flush()?;
-    // Not among the rows, which may be CSV.
+    // On standard error, since the rows may be CSV.
     let next = instant(if is_whole { due.next_watermark(watermark) } else { watermark });
     let ahead = next_due.map_or_else(String::new, |next| format!("; next run {}", instant(next)));
     writeln!(
@@ -204,7 +204,7 @@ pub(super) fn run(args: &DueArgs) -> Result<ExitCode, Failure> {
     Ok(if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// An instant in words.
+/// An instant as text.
 pub(super) fn instant(unix_millis: i64) -> String {
     Moment::from_unix_millis(unix_millis)
         .map_or_else(|| format!("{unix_millis} ms"), |time| time.to_string())

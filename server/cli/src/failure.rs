@@ -31,7 +31,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Says so on standard error; the exit status of the process.
+    /// Reports the failure on standard error. Returns the exit status of the process.
     pub(crate) fn report(&self) -> ExitCode {
         if !matches!(self, Self::OutputClosed) {
             let _ = writeln!(io::stderr(), "offbeat: {self}");
@@ -98,7 +98,7 @@ impl From<RunTimesError> for Failure {
     }
 }
 
-/// A rejection names a field of the question; on the command line it has a flag.
+/// A rejection names a field; on the command line, it names the flag that sets it.
 impl From<Rejection> for Failure {
     fn from(rejection: Rejection) -> Self {
         let field = flag_of(&rejection.field).unwrap_or(rejection.field);

@@ -45,7 +45,7 @@ pub(super) struct HealthArgs {
     timeout: u64,
 }
 
-/// What is asked, and where.
+/// The question that a probe asks.
 enum Probe {
     /// `/readyz` of the admin port.
     Ready,
@@ -72,9 +72,6 @@ fn target(args: &HealthArgs) -> Result<(Probe, ServerAddress), Failure> {
         let listen = address.parse().map(ServerAddress::Listen);
         listen.map_err(|invalid| Failure::Usage(format!("OFFBEAT_LISTEN: {invalid}")))
     };
-    if args.tls.tls_ca.is_some() && args.address.is_none() {
-        return Err(Failure::Usage("--tls-ca: is for --address: the admin port has no TLS".into()));
-    }
     match (&args.address, &args.admin_address) {
         (Some(address), _) => Ok((Probe::Service, address.clone())),
         (None, Some(AdminAddress::At(address))) => {

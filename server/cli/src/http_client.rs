@@ -26,7 +26,7 @@ const RESPONSE_BYTES: usize = 8 << 20;
 
 /// The server that is asked.
 pub(super) enum Peer {
-    /// `HOST:PORT`, and how TLS is spoken there, if it is.
+    /// `HOST:PORT`, and TLS with the name that its certificate must have, if it is used.
     Tcp {
         address: String,
         tls: Option<(Tls, ServerName<'static>)>,
@@ -61,7 +61,7 @@ impl Tls {
     }
 }
 
-/// Why there is no answer: the innermost cause, since that around it often says "connection error".
+/// Why there is no answer: the innermost cause, since the outer ones often say "connection error".
 pub(super) struct SendError(String);
 
 impl fmt::Display for SendError {
@@ -84,7 +84,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for SendError {
 trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Socket for S {}
 
-/// An open connection, and what drives it.
+/// An open connection, and the task that drives it.
 struct Open {
     sender: SendRequest<Full<Bytes>>,
     driver: JoinHandle<hyper::Result<()>>,
@@ -131,7 +131,7 @@ async fn exchange(
     let (head, body) = match open.sender.send_request(request.map(Full::new)).await {
         Ok(response) => response.into_parts(),
         Err(error) => {
-            // What ended the connection says more than that it has ended.
+            // The error of the connection says more than that it has ended.
             if let Ok(Err(cause)) = open.driver.await {
                 return Err(cause.into());
             }

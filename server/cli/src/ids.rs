@@ -34,8 +34,7 @@ pub(super) struct Given<'a> {
 }
 
 impl IdArgs {
-    /// Calls `visit` with each ID; says on standard error what is wrong with those that are refused,
-    /// and how many there were.
+    /// Calls `visit` with each ID. Reports refused IDs on standard error, and returns their number.
     pub(super) fn each(
         &self,
         placement: PlacementKind,

@@ -1,4 +1,4 @@
-//! IDs from lines and arguments; files that have a largest size.
+//! IDs from lines and arguments, and files of limited size.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -31,7 +31,7 @@ impl IdType {
     /// Reads `text` as an ID of this type.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not such an ID.
     pub fn read(self, text: &str, placement: PlacementKind) -> Result<Id<'_>, Rejection> {
         match self {
             Self::Auto if placement == PlacementKind::Fraction => read_fraction(text),
@@ -53,7 +53,7 @@ fn read_any(text: &str) -> Result<Id<'_>, Rejection> {
     if !is_canonical_decimal(text) {
         return Id::text(text);
     }
-    // As text it would be another ID than the same number elsewhere.
+    // As text, it would be another ID than the same number elsewhere.
     Id::decimal(text).map_err(|refused| {
         let allowed = format!("{}; or text, with --id-type text", refused.allowed);
         Rejection { allowed, ..refused }

@@ -5,7 +5,7 @@ use offbeat_core::reciprocal::Spacing;
 use offbeat_core::{KindSpec, Span};
 use offbeat_text::parse_span;
 
-/// The name of the kind of job of those who name none, where any name is a label.
+/// The kind in run keys, if none is given and the schedule declares none.
 const DEFAULT_KIND: &str = "default";
 
 #[derive(Debug, Clone, Args)]
@@ -65,12 +65,12 @@ pub(super) struct KindArg {
 }
 
 impl KindArg {
-    /// As it was given.
+    /// The kind, if one is given.
     pub(super) fn given(&self) -> Option<&str> {
         self.kind.as_deref()
     }
 
-    /// What run keys call it.
+    /// The kind in run keys.
     pub(super) fn label(&self) -> &str {
         self.given().unwrap_or(DEFAULT_KIND)
     }

@@ -172,7 +172,7 @@ enum LanesCommand {
     Plan(lanes::PlanArgs),
 }
 
-/// Runs the command that the process was started as.
+/// Runs the command that the arguments of the process name.
 #[must_use]
 pub fn main() -> ExitCode {
     let (command, matches) = match parse() {
@@ -185,7 +185,7 @@ pub fn main() -> ExitCode {
     run(command, &matches).unwrap_or_else(|failure| failure.report())
 }
 
-/// The command, and what it was read from: where each value comes from.
+/// The command, and the matches, which tell where each value comes from.
 fn parse() -> Result<(Command, ArgMatches), clap::Error> {
     let mut command = Cli::command();
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;

@@ -293,7 +293,7 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Failure> {
     let cutover = match args.cutover {
         Some(cutover) => cutover,
         None => old.cycle_start_after(clock::now()).ok_or_else(|| {
-            Failure::Usage("--cutover must be given: the next cycle is after all time".to_owned())
+            Failure::Usage("--cutover must be given: the next cycle is past year 9999".to_owned())
         })?,
     };
     let migration = Migration::try_new(&old, &new, cutover, args.min_gap)?;
@@ -319,7 +319,7 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Failure> {
         of_all_ids: None,
     };
     let sides = (&old, &new);
-    // A plan for the schedules alone needs no IDs, and at a terminal no input that must be ended.
+    // A plan for the schedules alone needs no IDs: at a terminal, it does not wait for any.
     let bad = if args.ids.ids.is_empty() && io::stdin().is_terminal() {
         0
     } else {
@@ -418,7 +418,7 @@ impl Plan {
         if let Some(all) = &self.of_all_ids {
             writeln!(
                 out,
-                "IDs          {}, of which {} move; gaps of {} to {}; {} runs left out",
+                "IDs          {}; {} of them move; gaps of {} to {}; {} runs left out",
                 all.id_count, all.moved_id_count, all.min_gap, all.max_gap, all.left_out_run_count
             )?;
             writeln!(

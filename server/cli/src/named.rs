@@ -1,4 +1,4 @@
-//! Schedules by name on the command line: of a file, as a server loads it.
+//! Schedules of a file, named on the command line.
 
 use std::path::{Path, PathBuf};
 

@@ -97,7 +97,7 @@ pub(super) fn write_json_line(out: &mut impl Write, row: &impl Serialize) -> Res
     Ok(())
 }
 
-/// A number of things, for people.
+/// A number and its noun, in the plural if necessary.
 pub(super) fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", thousands(number))

@@ -118,19 +118,19 @@ pub(super) enum ProfileArg {
 }
 
 impl ScheduleArgs {
-    /// The schedule as a kind has it; without kinds, any name is a label.
+    /// The schedule of a kind. If it declares no kinds, any name is only a label.
     pub(super) fn schedule_of_kind(&self, kind: Option<&str>) -> Result<Schedule, Failure> {
         Ok(self.schedule()?.of_kind(kind)?)
     }
 
     pub(super) fn schedule(&self) -> Result<Schedule, Failure> {
         let schedule = self.more.schedule(self.cycle)?;
-        schedule.ok_or_else(|| Failure::Usage("--cycle: is missing".to_owned())) // clap asks for it
+        schedule.ok_or_else(|| Failure::Usage("--cycle: is missing".to_owned())) // clap requires it
     }
 }
 
 impl MoreScheduleArgs {
-    /// The schedule of the flags: by name, or of this cycle; without either there is none.
+    /// The schedule of the flags: by name, or of this cycle; `None` without either.
     pub(super) fn schedule(&self, cycle: Option<CycleText>) -> Result<Option<Schedule>, Failure> {
         if let Some(schedule) = self.named.schedule()? {
             return Ok(Some(schedule));

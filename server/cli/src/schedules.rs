@@ -17,7 +17,7 @@ use offbeat_service::api::all_listed;
 use offbeat_service::limits::SCHEDULE_FILE_BYTES;
 use offbeat_text::schedules::parse;
 
-/// The file is refused.
+/// Exit status if the file is refused.
 const EXIT_REFUSED: u8 = 2;
 
 #[derive(Debug, Args)]

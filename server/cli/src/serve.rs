@@ -16,7 +16,7 @@ use super::{Failure, settings};
 /// serves one pod.
 const SERVING_THREADS: usize = 2;
 
-/// The log of the start names so many schedules.
+/// Maximum number of schedules that the log names at the start.
 const SHOWN_SCHEDULES: usize = 20;
 
 #[derive(Debug, Args)]
@@ -46,7 +46,8 @@ pub(super) fn run(command: &ServeCommand, matches: &ArgMatches) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses what a start would refuse, and variables that set nothing; prints what would be in force.
+/// Prints the settings that would be in force. Refuses what a start would refuse, and variables
+/// that set nothing.
 fn check(args: &ServeArgs, config: &Config, settings: &[Setting]) -> Result<(), Failure> {
     settings::print(settings)?;
     if let Some(unknown) = settings::unknown() {
@@ -59,7 +60,7 @@ fn check(args: &ServeArgs, config: &Config, settings: &[Setting]) -> Result<(), 
 }
 
 async fn serve(args: &ServeArgs, config: &Config, settings: &[Setting]) -> Result<(), Failure> {
-    let mut terminate = signal(SignalKind::terminate())?; // first: it may come at once
+    let mut terminate = signal(SignalKind::terminate())?; // first: the signal may come at once
     let mut interrupt = signal(SignalKind::interrupt())?;
     let telemetry = Telemetry::start(args).map_err(Failure::Usage)?;
     let server = Server::bind(config).await?;
@@ -87,7 +88,7 @@ async fn serve(args: &ServeArgs, config: &Config, settings: &[Setting]) -> Resul
     Ok(())
 }
 
-/// Says what is served: a reader of the log, later, has nothing else.
+/// Logs what is served: later readers of the log have nothing else.
 fn log_start(settings: &[Setting], schedules: &Catalog) {
     let (version, count) = (env!("CARGO_PKG_VERSION"), schedules.len());
     tracing::info!(version, schedules = count, settings = settings::changed(settings), "serving");

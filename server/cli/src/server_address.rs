@@ -1,4 +1,4 @@
-//! The server that a command calls: its address, and how TLS is spoken there.
+//! The server that a command calls: its address and its TLS.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -22,12 +22,12 @@ pub(super) enum ServerAddress {
 }
 
 impl ServerAddress {
-    /// Whether only this machine is there.
+    /// Whether the server is on this machine for certain: a name could lead elsewhere.
     pub(super) fn is_local(&self) -> bool {
         matches!(self, Self::Listen(address) if address.is_local())
     }
 
-    /// What an HTTP request names as its host.
+    /// The host that an HTTP request names.
     pub(super) fn authority(&self) -> String {
         match self {
             Self::Listen(ListenAddress::Unix(_)) => "localhost".to_owned(),
@@ -63,7 +63,7 @@ impl fmt::Display for ServerAddress {
 
 #[derive(Debug, Args)]
 pub(super) struct TlsArgs {
-    /// Speak TLS with --address, and trust a certificate that these authorities (PEM) have signed
+    /// Speak TLS, and trust a certificate that these authorities (PEM) have signed
     #[arg(long, value_name = "FILE")]
     pub(super) tls_ca: Option<PathBuf>,
 

@@ -9,7 +9,7 @@ use offbeat_service::config::{Setting, Source, UnknownVariable, settings, unknow
 
 use super::{Cli, Failure};
 
-/// A line names so many unknown variables.
+/// Maximum number of unknown variables that a line names.
 const SHOWN: usize = 8;
 
 /// The settings of `offbeat serve`.
@@ -17,7 +17,7 @@ pub(crate) fn of_serve(matches: &ArgMatches) -> Vec<Setting> {
     matches.subcommand_matches("serve").map(settings).unwrap_or_default()
 }
 
-/// Those that are not the default, on a line.
+/// The settings that are not the default, on one line.
 pub(crate) fn changed(settings: &[Setting]) -> String {
     let changed = settings.iter().filter(|setting| setting.source != Source::Default);
     let shown = changed
@@ -25,7 +25,7 @@ pub(crate) fn changed(settings: &[Setting]) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// Writes all of them as a table, each with where it comes from.
+/// Writes all settings as a table, each with its source.
 pub(crate) fn print(settings: &[Setting]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let widest = |text: fn(&Setting) -> usize| settings.iter().map(text).max().unwrap_or(0);
@@ -39,7 +39,7 @@ pub(crate) fn print(settings: &[Setting]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The variables `OFFBEAT_…` of this process that set nothing, on a line, if there are any.
+/// The variables `OFFBEAT_…` of this process that set nothing, on one line, if there are any.
 pub(crate) fn unknown() -> Option<String> {
     let mut known = Vec::new();
     collect(&Cli::command(), &mut known);

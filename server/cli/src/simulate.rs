@@ -1,4 +1,4 @@
-//! `offbeat simulate`: a program of its own, so that a sidecar comes without databases and pages.
+//! `offbeat simulate`: a program of its own, so that a sidecar contains no databases and no pages.
 
 use std::env;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ const PROGRAM: &str = "offbeat-simulate";
 
 #[derive(Debug, Args)]
 pub(super) struct SimulateArgs {
-    /// What offbeat-simulate is to do: `offbeat simulate --help` prints its help
+    /// The arguments of offbeat-simulate: `offbeat simulate --help` prints its help
     #[arg(
         value_name = "ARGUMENT",
         trailing_var_arg = true,
@@ -25,7 +25,7 @@ pub(super) struct SimulateArgs {
     arguments: Vec<OsString>,
 }
 
-/// Becomes `offbeat-simulate`: that beside this program, else the one on PATH.
+/// Replaces this process by `offbeat-simulate`: the one beside this program, else the one on PATH.
 pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
     let sibling = sibling().filter(|path| path.is_file());
     let error =

@@ -6,6 +6,12 @@ export interface Kind {
   runTime?: string;
 }
 
+export interface Exclusion {
+  dated?: { startTime: string; endTime: string };
+  recurring?: { calendar: object; window: object };
+  policy?: string;
+}
+
 export interface ScheduleSpec {
   period?: string;
   calendar?: { unit: string; timeZone: string };
@@ -15,7 +21,7 @@ export interface ScheduleSpec {
   placement?: string;
   salt?: string;
   activeWindows?: object[];
-  exclusions?: { policy?: string }[];
+  exclusions?: Exclusion[];
   kinds?: Kind[];
   kindSpacing?: string;
   [field: string]: unknown;

@@ -22,13 +22,13 @@ export function keepToken(token: string): void {
   sessionStorage.setItem(TOKEN, token);
 }
 
-function headers(): Record<string, string> {
+function credentials(): Record<string, string> {
   const token = sessionStorage.getItem(TOKEN);
-  return {
-    "content-type": "application/json",
-    "offbeat-console": "1",
-    ...(token ? { authorization: `Bearer ${token}` } : {}),
-  };
+  return token ? { authorization: `Bearer ${token}` } : {};
+}
+
+function headers(): Record<string, string> {
+  return { "content-type": "application/json", "offbeat-console": "1", ...credentials() };
 }
 
 /** Calls `Service/Method` of the package offbeat.v1, or `v1beta1.Service/Method`. */
@@ -57,7 +57,7 @@ function failureOf(status: number, text: string): CallFailure {
 
 /** A text or JSON that is no call. */
 export async function read(path: string, signal?: AbortSignal): Promise<string> {
-  const answer = await fetch(path, { signal: signal ?? null });
+  const answer = await fetch(path, { headers: credentials(), signal: signal ?? null });
   if (!answer.ok) throw new CallFailure(String(answer.status), await answer.text());
   return answer.text();
 }

@@ -259,6 +259,7 @@ limits! {
         "the first ones; what is left out is dealt again after a restart";
     ANSWER_RANGES = 0..=65_536, "ranges", "ranges of settled jobs in an answer",
         "SubmitGroups, WaitForGroups: the groups that come first have theirs";
+    NEXT_JOBS = 0..=1_000, "jobs", "next jobs of a named spread", "DescribeSpread";
     PAGE_SIZE = 1..=1_000, "entries", "page",
         default DEFAULT_PAGE_SIZE = 100, "100", "ListSpreads, ListDeadLetters";
 

@@ -12,8 +12,8 @@ use ledger::{LEASE, commit, jobs, spec, whole};
 use offbeat_core::spread::SpreadSpec;
 use offbeat_core::spread::lease::{LeaseId, SettleAction};
 use offbeat_core::spread::named::{
-    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadLimits,
-    SpreadState,
+    BytesLeft, Commit, GroupPart, GroupState, LeasedJob, NamedSpread, NamedSpreadSpec, NextJob,
+    Receipt, SpreadLimits, SpreadState,
 };
 use rand_mt::Mt64;
 
@@ -26,6 +26,21 @@ enum Call {
     Redrive(Vec<u64>),
     Delete(Vec<u64>),
     Close,
+}
+
+fn next_job(leased: &LeasedJob) -> NextJob {
+    NextJob { group_id: Arc::clone(&leased.group_id), job_index: leased.job_index }
+}
+
+/// The jobs that are ready, in their order.
+fn ready(machine: &NamedSpread) -> Vec<NextJob> {
+    let ready = machine.next_jobs(100);
+    let counts = machine.counts();
+    if counts.quarantined_groups == 0 {
+        assert_eq!(ready.len() as u64, counts.ready_jobs);
+    }
+    assert_eq!(machine.next_jobs(3), ready[..ready.len().min(3)]);
+    ready
 }
 
 /// What the call answers, and all that can be seen of the spread afterwards, as text.
@@ -43,7 +58,14 @@ fn answer(machine: &mut NamedSpread, now: u64, call: &Call) -> (String, Vec<Leas
         Call::Pull(consumer, count) => {
             let consumer: Arc<str> = ["one", "two"][*consumer].into();
             let may_lease = machine.may_lease(now, &consumer);
+            let ahead = machine.next_jobs(*count);
             let pulled = machine.pull(now, &consumer, *count).unwrap();
+            let new: Vec<NextJob> =
+                pulled.iter().filter(|job| job.id.attempt == 1).map(next_job).collect();
+            assert_eq!(new, ahead[..new.len()]);
+            if pulled.len() < *count && may_lease && machine.counts().leased_jobs < 5 {
+                assert_eq!(new.len(), ahead.len(), "no consumer is at its limit");
+            }
             assert_eq!(may_lease, !pulled.is_empty());
             leases = pulled.iter().map(|job| job.id).collect();
             format!("{pulled:?} {:?}", machine.empty_reason(&consumer))
@@ -63,7 +85,7 @@ fn answer(machine: &mut NamedSpread, now: u64, call: &Call) -> (String, Vec<Leas
     let seen = (
         (machine.counts(), machine.certificate(), machine.state(), machine.next_event(now)),
         (machine.dead_letters(None, 100), machine.oldest(), machine.memory()),
-        (machine.ended_groups(), machine.dropped_groups(), machine.group("g1")),
+        (machine.ended_groups(), machine.dropped_groups(), machine.group("g1"), ready(machine)),
     );
     (format!("{answered} {seen:?}"), leases)
 }

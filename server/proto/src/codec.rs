@@ -1,6 +1,6 @@
-//! The codec of the generated services: prost's, with two differences. What a message holds is
-//! counted before anything is built of it, and bytes that are no message are the caller's mistake
-//! (stock tonic says INTERNAL).
+//! The codec of the generated services: prost's, with two differences. The memory of a message is
+//! estimated before anything is built of it, and malformed bytes are the caller's mistake (stock
+//! tonic says INTERNAL).
 
 use std::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use tonic::codec::{self, BufferSettings, DecodeBuf, EncodeBuf};
 
 use crate::{elements, status};
 
-/// Larger messages of a stream are decoded beside the threads that serve.
+/// While larger messages are decoded, other tasks of the thread move to another one.
 const LARGE_BYTES: usize = 64 << 10;
 
 /// Each stream has two buffers, which grow with its messages. tonic starts with 8 KiB each, which
@@ -71,7 +71,7 @@ impl<U: Message + Name + Default> codec::Decoder for Decoder<U> {
     }
 }
 
-/// Whether this thread serves others as well, and may hand them over to another one.
+/// Whether this thread has other tasks, and can hand them over to another thread.
 fn on_serving_thread() -> bool {
     Handle::try_current()
         .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)

@@ -11,7 +11,7 @@ use crate::descriptors;
 use crate::limits::MESSAGE_MEMORY;
 use crate::status;
 
-/// Shorter messages cannot swell to much.
+/// Shorter messages cannot take much memory.
 const SMALL_BYTES: usize = 4 << 10;
 
 /// Refuses a message that takes more memory than any method needs. A list that is a little too
@@ -49,10 +49,10 @@ struct Field {
 
 static SCHEMA: LazyLock<Schema> = LazyLock::new(|| Schema::new(descriptors::pool()));
 
-/// A pointer, a length and a capacity; or what else is as large.
+/// Bytes of a list or text in place: a pointer, a length and a capacity.
 const WORDS: usize = 24;
 
-/// The structures of messages within messages are followed so far.
+/// Maximum depth of nested messages that a size includes.
 const LEVELS: usize = 8;
 
 /// Bytes of a value in place.
@@ -108,8 +108,8 @@ impl Schema {
     }
 }
 
-/// What the lists of a message take, at every level. Nesting is as deep as the contract, which has
-/// no recursive messages.
+/// Bytes that the lists of a message take, at every level. Nesting is as deep as the contract,
+/// which has no recursive messages.
 fn memory_of_lists(message: usize, mut bytes: &[u8]) -> usize {
     let Some(fields) = SCHEMA.messages.get(message) else { return 0 };
     let mut memory = 0;

@@ -1,4 +1,4 @@
-//! The one place where a refusal becomes a gRPC status; nobody else names a code.
+//! The one place where a refusal becomes a gRPC status.
 
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ pub const ERROR_DOMAIN: &str = "offbeat";
 const OVERLOADED_RETRY: Duration = Duration::from_millis(50);
 /// When to try again to hand over what does not fit: consumers must settle something.
 const LIMIT_RETRY: Duration = Duration::from_millis(100);
-/// When to try again at a server that shuts down, or whose store does: its successor must start.
+/// When to try again if a server or its store shuts down, until a successor has started; or if
+/// simulations are busy.
 const SHUTDOWN_RETRY: Duration = Duration::from_secs(1);
 
 impl From<Reason> for ErrorReason {
@@ -66,8 +67,8 @@ const fn code_of(reason: Reason) -> Code {
     }
 }
 
-/// INVALID_ARGUMENT, or what else the reason says, with the field's path, its value and what
-/// is allowed.
+/// INVALID_ARGUMENT, or another code for some reasons, with the field's path, its value and what is
+/// allowed.
 #[must_use]
 pub fn refused(rejection: Rejection) -> Status {
     let message = rejection.to_string();
@@ -99,9 +100,9 @@ pub fn malformed_message(error: &prost::DecodeError) -> Status {
     refused(Rejection::new(Reason::Malformed, "message", error, "must be a message of the method"))
 }
 
-/// INVALID_ARGUMENT: a message behind a flag that is none. INTERNAL, if it is that of compression: so
-/// [gRPC wants it](https://grpc.github.io/grpc/core/md_doc_compression.html) where none was named,
-/// and calls that name one are refused before.
+/// INVALID_ARGUMENT: a message with an unknown flag. INTERNAL for the flag of compression, as [gRPC
+/// requires](https://grpc.github.io/grpc/core/md_doc_compression.html) if no compression was named;
+/// calls that name one are refused before.
 #[must_use]
 pub fn flagged(flag: u8) -> Status {
     let allowed = "must be 0: messages are not compressed";
@@ -122,8 +123,8 @@ pub fn not_one_message() -> Status {
     refused(Rejection::new(Reason::Malformed, "message", "a part, or several", allowed))
 }
 
-/// What tonic says of the frames of a stream, with a reason: too long a message is
-/// RESOURCE_EXHAUSTED, and bytes that are no frame are the caller's mistake.
+/// The status that tonic gives to the frames of a stream, with a reason: a message that is too long
+/// is RESOURCE_EXHAUSTED, and malformed frames are INVALID_ARGUMENT.
 #[must_use]
 pub fn of_frames(status: Status) -> Status {
     match status.code() {
@@ -162,9 +163,9 @@ pub fn message_holds_too_much(count: usize, limit: Limit) -> Status {
 /// RESOURCE_EXHAUSTED: as many requests in flight as the server takes.
 #[must_use]
 pub fn overloaded(limit: usize) -> Status {
-    let message = format!("{limit} requests are under way, as many as the server takes");
+    let message = format!("{limit} requests are in flight, as many as the server takes");
     let mut details = reason_of(ErrorReason::Overloaded, []);
-    details.add_quota_failure_violation("requests under way", &message);
+    details.add_quota_failure_violation("requests in flight", &message);
     details.set_retry_info(Some(OVERLOADED_RETRY));
     Status::with_error_details(Code::ResourceExhausted, message, details)
 }
@@ -172,10 +173,10 @@ pub fn overloaded(limit: usize) -> Status {
 /// RESOURCE_EXHAUSTED: as many bytes of messages in flight as the server takes.
 #[must_use]
 pub fn no_room() -> Status {
-    let message = "there is no room for the message: others are under way, and take all bytes \
-                   that the server takes";
+    let message = "there is no room for the message: others in flight take all bytes that the \
+                   server takes";
     let mut details = reason_of(ErrorReason::Overloaded, []);
-    details.add_quota_failure_violation("bytes of messages under way", message);
+    details.add_quota_failure_violation("bytes of messages in flight", message);
     details.set_retry_info(Some(LIMIT_RETRY));
     Status::with_error_details(Code::ResourceExhausted, message, details)
 }
@@ -183,7 +184,7 @@ pub fn no_room() -> Status {
 /// RESOURCE_EXHAUSTED: as many simulations in flight as the server takes.
 #[must_use]
 pub fn simulations_busy(limit: usize) -> Status {
-    let message = format!("{limit} simulations are under way, as many as the server takes");
+    let message = format!("{limit} simulations are in flight, as many as the server takes");
     let mut details = reason_of(ErrorReason::Overloaded, []);
     details.add_quota_failure_violation("simulations at once", &message);
     details.set_retry_info(Some(SHUTDOWN_RETRY));
@@ -198,7 +199,7 @@ pub fn answer_too_large(length: usize, limit: Limit) -> Status {
     Status::with_error_details(Code::ResourceExhausted, message, details)
 }
 
-/// UNAUTHENTICATED: no token of the server, and nothing that says how near it was.
+/// UNAUTHENTICATED: no valid token. The status does not show how close the token was.
 #[must_use]
 pub fn unauthenticated() -> Status {
     let details = reason_of(ErrorReason::Unauthenticated, []);
@@ -206,7 +207,7 @@ pub fn unauthenticated() -> Status {
     Status::with_error_details(Code::Unauthenticated, message, details)
 }
 
-/// PERMISSION_DENIED: a user of a Unix socket who is none of those that may call.
+/// PERMISSION_DENIED: a user of a Unix socket who may not call.
 #[must_use]
 pub fn user_not_allowed() -> Status {
     let details = reason_of(ErrorReason::UserNotAllowed, []);
@@ -222,7 +223,7 @@ pub fn deadline_exceeded() -> Status {
     Status::with_error_details(Code::DeadlineExceeded, message, details)
 }
 
-/// UNAVAILABLE: the server is about to end.
+/// UNAVAILABLE: the server is about to stop.
 #[must_use]
 pub fn shutting_down() -> Status {
     let mut details = reason_of(ErrorReason::ShuttingDown, []);
@@ -243,7 +244,7 @@ pub fn internal(message: &str) -> Status {
     Status::internal(message)
 }
 
-/// The documented reason that a refusal's details name.
+/// The documented reason in the details of a refusal.
 #[must_use]
 pub fn reason_in(status: &Status) -> Option<String> {
     status.get_error_details().error_info().map(|info| info.reason.clone())

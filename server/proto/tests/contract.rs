@@ -1,4 +1,4 @@
-//! What every field of the contract keeps to.
+//! Rules that every field of the contract follows.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use offbeat_proto::descriptors::pool;

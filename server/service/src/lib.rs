@@ -1,10 +1,10 @@
-//! What the port of Offbeat, the scheduling sidecar, answers: the decisions of `offbeat-core` over
-//! gRPC and over plain HTTP/JSON.
+//! The server of Offbeat, the scheduling sidecar: serves the decisions of `offbeat-core` over gRPC
+//! and plain HTTP/JSON.
 //!
-//! One request: listener and connection ([`net`]), the [`layers`] that every request passes, the
-//! generated service of the contract, its handler ([`api`]), which converts the message to a
-//! checked question, asks the core, and converts the decision back. A refusal becomes a status in
-//! one place, [`offbeat_proto::status`].
+//! A request passes through the listener and its connection ([`net`]), the [`layers`], and the
+//! generated service to its handler ([`api`]), which converts the message to checked parameters,
+//! asks the core, and converts the decision back. A refusal becomes a status in one place,
+//! [`offbeat_proto::status`].
 
 pub mod api;
 pub mod clock;

@@ -107,8 +107,8 @@ limits! {
         "since the start of the server; further ones are counted together, as \"other\"";
     SPREAD_SERIES = 0..=100, "spreads", "named spreads with metrics of their own",
         "those that have been open longest; further ones are added up, as \"other\"";
-    SCHEDULE_SERIES = 0..=100, "schedules", "schedules in the metrics and in the log of the start",
-        "the first ones by name and version; ListSchedules lists all";
+    SCHEDULE_SERIES = 0..=100, "schedules", "schedules in the metrics",
+        "the first ones by name and version, 20 in the log of the start; ListSchedules lists all";
     SOCKET_UIDS = 0..=64, "users", "users named for Unix sockets",
         "settable, none by default: everybody who can open the socket may call";
     GROUP_LINE_BYTES = 0..=64 << 20, "bytes", "group on a line of input to offbeat spread",
@@ -145,13 +145,13 @@ pub fn all() -> impl Iterator<Item = &'static Limit> {
         .chain([&INPUT_LINE_BYTES])
 }
 
-/// Identifies a limit for programs; it never changes.
+/// The ID of a limit, for programs; it never changes.
 #[must_use]
 pub fn id(limit: &Limit) -> String {
     limit.id.to_ascii_lowercase()
 }
 
-/// The same, as Markdown.
+/// The table of limits as Markdown.
 #[must_use]
 pub fn markdown_table() -> String {
     let rows = all().map(|limit| {

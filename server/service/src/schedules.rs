@@ -1,11 +1,11 @@
-//! Schedules that callers name: exchanged under a running server.
+//! Schedules that callers name; they may be replaced while the server runs.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use offbeat_core::Catalog;
 
-/// The schedules that a server has loaded. Requests take a snapshot and keep it to their end:
-/// the lock is held while a pointer is copied.
+/// The schedules that a server has loaded. Requests take a snapshot and keep it to their end: the
+/// lock is held only while a pointer is copied.
 #[derive(Debug, Clone, Default)]
 pub struct Loaded(Arc<RwLock<Arc<Catalog>>>);
 
@@ -22,7 +22,7 @@ impl Loaded {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// These from now on; gives back those of before.
+    /// Replaces the schedules; returns the previous ones.
     pub fn exchange(&self, catalog: Catalog) -> Arc<Catalog> {
         let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *held, Arc::new(catalog))

@@ -1,4 +1,4 @@
-//! A server: binds, serves, and ends.
+//! A server: binds, serves, and stops.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tonic_health::ServingStatus;
 use crate::clock;
 use crate::config::{Admin, Config, ListenAddress, Setting};
 use crate::console::{self, Console};
-use crate::layers::{Admission, AllowedHosts, Ends, MessageLimits, Stack, layered};
+use crate::layers::{Admission, AllowedHosts, Credentials, Ends, MessageLimits, Stack, layered};
 use crate::limits::{
     ADMIN_CONNECTIONS, ADMIN_IDLE_SECONDS, FIRST_BYTE_SECONDS, IDLE_SECONDS, WRITE_STALL_SECONDS,
 };
@@ -25,8 +25,8 @@ use crate::reload::Reloadable;
 use crate::services::services;
 use crate::spreads::{MemoryStore, RedisStore, SpreadStore};
 
-/// How long streams may take to send their end: several rounds of this, so that a process that
-/// was stopped meanwhile still gives each of them a turn.
+/// How long streams may take to send their end: several rounds of this, so that each stream still
+/// gets its turn if the process is suspended during one round.
 const FINAL_FLUSH_TIMEOUT: Duration = Duration::from_millis(20);
 const FINAL_FLUSH_ROUNDS: usize = 5;
 
@@ -54,7 +54,7 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
-/// A server that is bound, and does not serve yet.
+/// A server that has bound its addresses but does not serve yet.
 #[derive(Debug)]
 pub struct Server {
     listeners: Vec<Listener>,
@@ -89,8 +89,8 @@ impl Server {
             // Its caller sees that it has no address.
             Admin::IfFree(address) => bind(address).await.ok(),
         };
-        reloadable.keep_copy(false).map_err(StartError::File)?; // not of a start that fails
         let store = store(config).await?;
+        reloadable.keep_copy(false).map_err(StartError::File)?; // not of a start that fails
         Ok(Self {
             listeners,
             admin,
@@ -102,11 +102,11 @@ impl Server {
         })
     }
 
-    /// Reads certificates, tokens and schedules as [`bind`](Self::bind) does, and binds and writes
-    /// nothing; the schedules that would be served. Within a runtime.
+    /// Reads certificates, tokens and schedules as [`bind`](Self::bind) does, but binds and writes
+    /// nothing. Returns the schedules that would be served. Must be called within a runtime.
     ///
     /// # Errors
-    /// When a file is refused; for the file of schedules, even where a copy would be used instead.
+    /// When a file is refused; a file of schedules even if a copy would be used instead.
     pub fn check(config: &Config) -> Result<Arc<Catalog>, StartError> {
         let reloadable = Reloadable::read(config).map_err(StartError::File)?;
         if let Some(why) = reloadable.refused_schedules() {
@@ -123,7 +123,7 @@ impl Server {
         self.reloadable.schedules().snapshot()
     }
 
-    /// With settings that the console shows.
+    /// Sets the settings that the console shows.
     #[must_use]
     pub fn with_settings(self, settings: &[Setting]) -> Self {
         Self { settings: settings.to_vec(), ..self }
@@ -170,10 +170,12 @@ impl Server {
         let (drain, draining) = watch::channel(false);
         let admission = Admission::new(config.limits.requests, config.limits.bytes_in_flight);
         let hosts = AllowedHosts::new(&config.allowed_hosts);
+        let credentials = reloadable.credentials();
+        let admin_tls = reloadable.tls().filter(|_| config.admin_tls).cloned();
         let router = layered(
             router,
             Arc::new(Stack {
-                credentials: reloadable.credentials(),
+                credentials: credentials.clone(),
                 hosts: hosts.clone(),
                 admission: admission.clone(),
                 metrics: Arc::clone(&metrics),
@@ -206,6 +208,7 @@ impl Server {
             schedules,
             store: Arc::clone(&store),
             hosts,
+            readers: if config.admin_tls { credentials } else { Credentials::default() },
         });
 
         let serving_probes = watch::channel(false); // they are answered while the server drains
@@ -214,7 +217,7 @@ impl Server {
         beside.spawn(async move { swept.keep_up().await });
         beside.spawn(reloadable.watch(Arc::clone(&metrics)));
         if let Some(listener) = admin {
-            let console = listener.is_on_loopback() && console::is_open(&config);
+            let console = console::is_open(&config, listener.is_on_loopback());
             let console = console.then(|| Console {
                 services: router,
                 writes: config.console_write,
@@ -225,7 +228,7 @@ impl Server {
             let admin = Connections::new(
                 answers,
                 admin_settings(),
-                None,
+                admin_tls,
                 uids,
                 Arc::new(Metrics::default()),
                 serving_probes.1.clone(),
@@ -277,7 +280,6 @@ impl Server {
     }
 }
 
-/// The store of named spreads.
 async fn store(config: &Config) -> Result<Arc<dyn SpreadStore>, StartError> {
     let bytes = config.limits.spread_bytes;
     let Some(url) = &config.spread_store.url else {

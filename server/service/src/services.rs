@@ -41,8 +41,8 @@ const SERVICES: [&str; 9] = [
     simulation_service_server::SERVICE_NAME,
 ];
 
-/// The standard health service, as far as the server sets it: for each service, and for the
-/// server (the empty name).
+/// Sets the standard health service: the status of each service, and of the server (the empty
+/// name).
 #[derive(Debug, Clone)]
 pub(crate) struct Health(HealthReporter);
 

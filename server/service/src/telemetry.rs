@@ -33,7 +33,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::config::{LogFormat, ServeArgs, log_filter};
 use crate::layers::method::Method;
 
-/// What the spans of requests are made under; logs leave them out.
+/// Target of the spans of requests; logs leave them out.
 const SPANS: &str = "offbeat::span";
 
 /// The standard variables that name a collector.
@@ -44,15 +44,16 @@ const ENDPOINT_VARIABLES: [&str; 2] =
 const CERTIFICATE_VARIABLES: [&str; 2] =
     ["OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE", "OTEL_EXPORTER_OTLP_CERTIFICATE"];
 
-/// What must be flushed before the process ends.
+/// The exporter of spans, if there is one; it must be flushed before the process ends.
 #[derive(Debug)]
 pub struct Telemetry(Option<SdkTracerProvider>);
 
 impl Telemetry {
-    /// Starts to log, panics too, and to export if there is a collector. Within a runtime.
+    /// Starts to log, panics included, and to export spans if a collector is named. Must be called
+    /// within a runtime.
     ///
     /// # Errors
-    /// When the filter of the log, or the collector's URL, is none.
+    /// When the filter of the log, the collector's URL or a file of authorities is invalid.
     pub fn start(args: &ServeArgs) -> Result<Self, String> {
         let filter = log_filter(&args.log)?;
         let logs = tracing_subscriber::fmt::layer()
@@ -72,7 +73,7 @@ impl Telemetry {
             layer.with_filter(FilterFn::new(|metadata| metadata.target() == SPANS))
         });
         tracing_subscriber::registry().with(logs.with_filter(filter)).with(spans).init();
-        // A panic is a line of the log, in its format.
+        // Logs a panic as one line, in the format of the log.
         std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
         Ok(Self(provider))
     }
@@ -83,12 +84,12 @@ impl Telemetry {
         self.0.is_some()
     }
 
-    /// Exports what is left.
+    /// Exports the remaining spans.
     pub async fn flush(self) {
         let Some(provider) = self.0 else {
             return;
         };
-        // It waits for its exporter, which needs this thread.
+        // The shutdown blocks until the exporter is done, which needs this thread.
         let flushed = tokio::task::spawn_blocking(move || provider.shutdown()).await;
         if let Ok(Err(error)) = flushed {
             tracing::warn!(%error, "the last spans were not exported");
@@ -96,8 +97,8 @@ impl Telemetry {
     }
 }
 
-/// An exporter to a collector; without `endpoint` to that of the standard variables, which say
-/// headers and timeouts in any case.
+/// An exporter to `endpoint`, or else to the collector that the standard variables name. Headers
+/// and timeouts always come from those variables.
 fn exporter(endpoint: Option<&str>) -> Result<SdkTracerProvider, String> {
     let mut exporter = SpanExporter::builder().with_http().with_http_client(Collector::new()?);
     if let Some(endpoint) = endpoint {
@@ -108,7 +109,7 @@ fn exporter(endpoint: Option<&str>) -> Result<SdkTracerProvider, String> {
             )
         };
         check_url(endpoint).map_err(|why| refused(&why))?;
-        // As every exporter does: the signal's path behind what the URL has.
+        // As every OTLP exporter does: appends the path of the signal to the URL.
         exporter = exporter.with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')));
     }
     let exporter = exporter.build().map_err(|error| format!("OTEL_EXPORTER_OTLP: {error}"))?;
@@ -118,7 +119,7 @@ fn exporter(endpoint: Option<&str>) -> Result<SdkTracerProvider, String> {
 }
 
 fn check_url(endpoint: &str) -> Result<(), &'static str> {
-    let url: Uri = endpoint.parse().map_err(|_| "it is no URL")?;
+    let url: Uri = endpoint.parse().map_err(|_| "it is not a URL")?;
     if !matches!(url.scheme_str(), Some("http" | "https")) {
         return Err("its scheme is neither http nor https");
     }
@@ -141,7 +142,7 @@ struct Collector {
 }
 
 impl Collector {
-    /// As OTLP has it by default.
+    /// The default of OTLP.
     const TIMEOUT: Duration = Duration::from_secs(10);
 
     fn new() -> Result<Self, String> {
@@ -191,7 +192,7 @@ fn tls() -> Result<ClientConfig, String> {
             }
         }
         None => {
-            // Without any, only https:// fails, and says so.
+            // Without any authority, only https:// fails, with an error of its own.
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
     }
@@ -212,7 +213,7 @@ impl HttpClient for Collector {
     }
 }
 
-/// An error with what caused it: that a connection failed says little without it.
+/// An error with its causes: that a connection failed says little without them.
 fn causes(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
@@ -221,8 +222,8 @@ fn causes(error: &(dyn Error + 'static)) -> String {
 /// The service whose calls a store of named spreads answers.
 const NAMED_SPREADS: &str = "NamedSpreadService";
 
-/// The span of a request, in the trace of its caller; of a call about a named spread, with the
-/// store that keeps it.
+/// The span of a request, in the trace of its caller. The span of a call about a named spread also
+/// names the store.
 pub(crate) fn span(method: &Method, headers: &HeaderMap, store: &'static str) -> Span {
     let name = method.name.as_str();
     let (service, method) = name.split_once('/').unwrap_or(("", name));
@@ -241,7 +242,7 @@ pub(crate) fn span(method: &Method, headers: &HeaderMap, store: &'static str) ->
     span
 }
 
-/// A database that is asked.
+/// The database that a span names.
 #[derive(Debug)]
 pub(crate) struct Database {
     pub(crate) system: &'static str,
@@ -251,8 +252,8 @@ pub(crate) struct Database {
     pub(crate) namespace: String,
 }
 
-/// The span of a command, by the conventions of OpenTelemetry for clients of databases, within the
-/// span of a request: none, if there is no such span. `step` is what the command is for.
+/// The span of a database command, by OpenTelemetry's conventions for database clients. It lies
+/// within the span of a request; without one, there is none. `step` is the purpose of the command.
 pub(crate) fn database_span(database: &Database, command: &'static str, step: &str) -> Span {
     if Span::current().is_none() {
         return Span::none();
@@ -274,7 +275,7 @@ pub(crate) fn database_span(database: &Database, command: &'static str, step: &s
     )
 }
 
-/// The trace of a caller (W3C Trace Context); one that is malformed is as none.
+/// The trace of a caller (W3C Trace Context); a malformed one counts as none.
 pub(crate) fn caller(headers: &HeaderMap) -> opentelemetry::Context {
     TraceContextPropagator::new().extract(&HeaderExtractor(headers))
 }

@@ -18,7 +18,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Allows so many bytes for messages, and as many threads for long work as there are cores.
+    /// Allows `bytes` for messages, and as many threads for long work as there are cores.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -32,8 +32,8 @@ impl Shared {
     }
 }
 
-/// A place among the requests in flight, and the bytes that its messages take; given back when
-/// its last copy is dropped.
+/// A place among the requests in flight, and the bytes that its messages take; both are given back
+/// when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct Permit(Arc<Held>);
 
@@ -56,25 +56,26 @@ impl Permit {
         Self(Arc::new(Held { places, shared, request, answer, released: AtomicU64::new(0) }))
     }
 
-    /// Counts `bytes` more of the request's message; whether there was room.
+    /// Counts `bytes` more of the request's message. Returns whether there was room.
     #[must_use]
     pub fn take_request(&self, bytes: usize) -> bool {
         lock(&self.0.request).grow(&self.0.shared.bytes, bytes)
     }
 
-    /// Gives back the bytes of the request's messages so far: they have been dealt with.
+    /// Gives back the bytes of the request's messages so far: they have been processed.
     pub fn release_request(&self) {
         *lock(&self.0.request) = Charge::default();
         self.0.released.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often bytes have been given back.
+    /// How often the bytes of the request have been given back.
     #[must_use]
     pub fn released(&self) -> u64 {
         self.0.released.load(Ordering::Relaxed)
     }
 
-    /// Counts the answer's `bytes`, instead of those before; whether there was room.
+    /// Counts `bytes` of the answer, instead of those counted before. Returns whether there was
+    /// room.
     #[must_use]
     pub fn take_answer(&self, bytes: usize) -> bool {
         let mut answer = lock(&self.0.answer);
@@ -94,7 +95,7 @@ struct Budget {
     bytes: usize,
 }
 
-/// Bytes are counted in pages of so many.
+/// Size of a page in bytes; bytes are counted in whole pages.
 const PAGE: usize = 16 << 10;
 
 impl Budget {
@@ -138,10 +139,10 @@ thread_local! {
     static IS_WORKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`: on another thread if it is `long`, so that the threads that serve continue. At most
-/// as many pieces of long work run as there are cores; further ones wait in their order. Work
-/// holds `permit` to its end, so a caller that leaves does not make room for more. Work that
-/// has not begun when its caller leaves is dropped.
+/// Runs `work`: on another thread if it is `long`, so that the event loop continues; within long
+/// work, on the same thread. At most as many pieces of long work with a permit run as there are
+/// cores; further ones wait in their order. Work holds `permit` to its end, so a caller that leaves
+/// does not make room for more. Work that has not begun when its caller leaves is dropped.
 ///
 /// # Panics
 /// When the work does: its panic resumes in the request, which the layers answer and count.

@@ -6,27 +6,27 @@ use offbeat_core::{Reason, Rejection, Span};
 /// The 90th percentile of the normal distribution.
 const Z90: f64 = 1.281_551_565_544_600_4;
 
-/// So many values stand for a distribution that has a formula; each has the mean of its part.
+/// How many values stand for a distribution with a formula; each has the mean of its part.
 const VALUES: u32 = 4_000;
 
-/// A bucket counts as so many values, evenly apart.
+/// How many values a bucket counts as, evenly apart.
 const VALUES_OF_A_BUCKET: u64 = 8;
 
-/// Run times, ascending, each with its share; and sums over the first of them.
+/// Run times, ascending, each with its share; and sums over them.
 #[derive(Debug, Clone)]
 pub struct Distribution {
     micros: Vec<u64>,
-    /// The share of those up to each, from 0 before the first to 1 after the last.
+    /// The share of the values up to each, from 0 before the first to 1 after the last.
     cumulative: Vec<f64>,
-    /// ∫x and ∫x² over the same, in seconds.
+    /// ∫x and ∫x² over the same values, in seconds and seconds².
     first: Vec<f64>,
     second: Vec<f64>,
-    /// The type of job that each is of; empty if that is not known.
+    /// The type of job of each value; empty if types are not known.
     types: Vec<u8>,
 }
 
 impl Distribution {
-    /// Run times that were observed, in microseconds.
+    /// The distribution of observed run times, in microseconds.
     ///
     /// # Errors
     /// When there are none or too many, or one is out of its range.
@@ -40,7 +40,7 @@ impl Distribution {
         Ok(Self::weighted(micros.into_iter().map(|micros| (micros, 1.0))))
     }
 
-    /// The same of several types of job, one after another.
+    /// The same for several types of job: one slice of run times for each.
     ///
     /// # Errors
     /// When there are none or too many, or one is out of its range.
@@ -65,8 +65,8 @@ impl Distribution {
         Ok(Self { types, ..merged })
     }
 
-    /// Counts of run times above the bound before and up to a bound. In a bucket they are taken to
-    /// lie evenly.
+    /// The distribution of a histogram: each bucket has an upper bound and the count of run times
+    /// up to it and above the bound before. Run times are taken to lie evenly in a bucket.
     ///
     /// # Errors
     /// When there are none or too many, or one is out of its range.
@@ -101,9 +101,9 @@ impl Distribution {
 
     /// A lognormal distribution with this 90th percentile, and this median or mean.
     ///
-    /// # Errors
-    /// When there is none: the percentile is below the median, or further above the mean than a
-    /// lognormal distribution has it; or both, or neither of median and mean are given.
+    /// When there is no such distribution: the percentile is below the median, or further above the
+    /// mean than in any lognormal distribution; when both or neither of median and mean are given;
+    /// or when a span is out of its range.
     pub fn of_percentiles(
         p50: Option<Span>,
         p90: Option<Span>,
@@ -134,8 +134,8 @@ impl Distribution {
         Ok(Self::lognormal(location, sigma))
     }
 
-    /// Equal parts of the normal distribution's range, each with the share and the mean that
-    /// it has.
+    /// Cuts the range of the normal distribution into equal parts; each value has the share and the
+    /// mean of its part.
     fn lognormal(location: f64, sigma: f64) -> Self {
         let (low, high) = (-8.0, 8.0 + sigma);
         let at = |part: u32| low + (high - low) * f64::from(part) / f64::from(VALUES);
@@ -151,7 +151,7 @@ impl Distribution {
         Self::weighted(values.filter(|(_, share)| *share > 0.0 && share.is_finite()))
     }
 
-    /// Exponential, with this mean in microseconds.
+    /// An exponential distribution with this mean in microseconds.
     #[must_use]
     pub fn exponential(mean: u64) -> Self {
         let (parts, mean) = (VALUES, real(mean));
@@ -166,7 +166,7 @@ impl Distribution {
         Self::weighted((0..parts).map(value).filter(|(_, share)| *share > 0.0))
     }
 
-    /// Even between two run times, in microseconds.
+    /// A uniform distribution between two run times, in microseconds.
     #[must_use]
     pub fn uniform(low: u64, high: u64) -> Self {
         let parts = u64::from(VALUES);
@@ -174,7 +174,7 @@ impl Distribution {
         Self::weighted((0..parts).map(|part| (at(part).max(1), 1.0)))
     }
 
-    /// Bounded Pareto of this shape, between two run times in microseconds.
+    /// A bounded Pareto distribution of this shape, between two run times in microseconds.
     #[must_use]
     pub fn bounded_pareto(shape: f64, low: u64, high: u64) -> Self {
         let parts = VALUES;
@@ -183,8 +183,8 @@ impl Distribution {
         let tail = |x: f64| libm::pow(x, -shape);
         let value = |part: u32| {
             let (a, b) = (at(part), at(part + 1));
-            // ∫x dF between a and b over that of dF; the parts are narrow, and for a shape
-            // of 1 the formula has a gap.
+            // ∫x dF between a and b over ∫dF. The parts are narrow. For a shape of 1, the formula
+            // is not defined.
             let middle = if (shape - 1.0).abs() < 1e-9 {
                 libm::log(b / a) / (1.0 / a - 1.0 / b)
             } else {
@@ -196,8 +196,9 @@ impl Distribution {
         Self::weighted((0..parts).map(value).filter(|(_, share)| *share > 0.0))
     }
 
-    /// Through known quantiles: shares that ascend to 1, and their run times in microseconds.
-    /// Between two of them logarithms of run times are even; below the first all are as long.
+    /// A distribution through known quantiles: shares that ascend to 1, and their run times in
+    /// microseconds. Between two of them, the logarithm of the run time is linear in the share;
+    /// below the first, all run times are equal.
     #[must_use]
     pub fn quantiles(known: &[(f64, u64)]) -> Self {
         let parts = VALUES;
@@ -215,7 +216,7 @@ impl Distribution {
         Self::weighted((0..parts).map(value))
     }
 
-    /// Ascending values with any weights above 0.
+    /// Ascending values in microseconds, with any weights above 0.
     #[must_use]
     pub fn weighted(values: impl Iterator<Item = (u64, f64)> + Clone) -> Self {
         let total: f64 = values.clone().map(|(_, weight)| weight).sum();
@@ -241,7 +242,7 @@ impl Distribution {
         self.micros.partition_point(|value| *value <= micros)
     }
 
-    /// Share, ∫x and ∫x² of the values from one place up to another, in seconds.
+    /// The share, ∫x and ∫x² of the values from one place up to another, in seconds and seconds².
     #[must_use]
     pub fn moments(&self, from: usize, to: usize) -> Moments {
         let between = |sums: &[f64]| {
@@ -255,7 +256,7 @@ impl Distribution {
         }
     }
 
-    /// Those of all values.
+    /// The moments of all values.
     #[must_use]
     pub fn all(&self) -> Moments {
         self.moments(0, self.micros.len())
@@ -267,27 +268,27 @@ impl Distribution {
         &self.micros
     }
 
-    /// The type of job that each of the values is of; empty if that is not known.
+    /// The type of job of each value; empty if types are not known.
     #[must_use]
     pub fn types(&self) -> &[u8] {
         &self.types
     }
 
-    /// The shares up to each value: one more than there are values.
+    /// The shares up to each value, from 0 before the first: one more than there are values.
     #[must_use]
     pub fn cumulative(&self) -> &[f64] {
         &self.cumulative
     }
 
-    /// The smallest value below or at which lies this share.
+    /// The smallest value up to which the values have at least this share, in microseconds.
     #[must_use]
     pub fn quantile(&self, share: f64) -> u64 {
         let place = self.cumulative.iter().skip(1).position(|up_to| *up_to >= share);
         place.and_then(|place| self.micros.get(place)).or(self.micros.last()).copied().unwrap_or(1)
     }
 
-    /// So many run times that represent the distribution as evenly as can be, ascending:
-    /// its quantiles at (i + `offset`)/n. Each with its type, 0 if that is not known.
+    /// `count` run times, ascending, that represent the distribution as evenly as possible: its
+    /// quantiles at (i + `offset`)/n. Each has its type; 0 if types are not known.
     #[must_use]
     pub fn spread(&self, count: usize, offset: f64) -> Vec<(u64, u8)> {
         let mut values = Vec::with_capacity(count);
@@ -309,12 +310,14 @@ impl Distribution {
 /// Draws run times at random, in the same time for any distribution.
 #[derive(Debug, Clone)]
 pub struct Draw {
-    /// Values, ascending, each with the share up to it: side by side, as they are read together.
+    /// The values, ascending, each after the share up to it. They are stored together because they
+    /// are read together.
     steps: Vec<(f64, u64)>,
-    /// For each of many even parts of all shares, the first value that lies in it (H. C. Chen
-    /// and Y. Asau, 1974).
+    /// For each of many equal parts of all shares, the first value in it (H. C. Chen and Y. Asau,
+    /// 1974).
     first: Vec<u32>,
-    /// How many parts: several for each value, so that the first in a part mostly is the one.
+    /// How many parts there are: several for each value, so that the first value in a part is
+    /// mostly the one to draw.
     parts: f64,
 }
 
@@ -354,10 +357,10 @@ impl Draw {
     }
 }
 
-/// Of a part of the run times.
+/// The moments of some of the run times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
-    /// How many of all they are.
+    /// Their share of all run times.
     pub share: f64,
     /// ∫x, in seconds.
     pub first: f64,
@@ -365,8 +368,9 @@ pub struct Moments {
     pub second: f64,
 }
 
-/// The two lognormal distributions, by their σ, that have this 90th percentile, as a multiple of
-/// the mean: the smaller first, or the larger alone where the other is below 0; none beyond 2.273.
+/// The σ of the two lognormal distributions with this 90th percentile, as a multiple of the mean:
+/// the smaller one first; or only the larger one, if the other is below 0. `None` if the multiple
+/// is above 2.273.
 #[must_use]
 pub fn lognormal_sigmas(p90_over_mean: f64) -> Option<(f64, Option<f64>)> {
     let ratio = libm::log(p90_over_mean);

@@ -1,9 +1,9 @@
 //! Formulas of queueing theory for a queue with several workers.
 
 /// The mean wait in M/M/c for work of mean 1 and a load of `load` workers: Erlang's C over the
-/// spare capacity. Infinite if there is none.
+/// spare capacity. Infinite if there is no spare capacity.
 ///
-/// Erlang's B is built up worker by worker, which stays within its range for any number.
+/// Erlang's B is built up worker by worker, which neither overflows nor underflows.
 #[must_use]
 pub fn mmc_wait(workers: u32, load: f64) -> f64 {
     let count = f64::from(workers);
@@ -19,7 +19,8 @@ pub fn mmc_wait(workers: u32, load: f64) -> f64 {
 }
 
 /// The mean wait in M/G/c, approximately: that of M/M/c, times (1 + C²)/2 (A. M. Lee and P. A.
-/// Longton, 1959). With one worker it is exact, the formula of Pollaczek and Khinchine.
+/// Longton, 1959). With one worker it is exact: the formula of Pollaczek and Khinchine. `rate` is
+/// in jobs per second, `mean` in seconds and `mean_square` in seconds².
 #[must_use]
 pub fn mgc_wait(workers: u32, rate: f64, mean: f64, mean_square: f64) -> f64 {
     if rate <= 0.0 || mean <= 0.0 {

@@ -25,13 +25,13 @@ impl Generator {
         -libm::log(1.0 - self.uniform())
     }
 
-    /// Below `limit`, all equally probable, within 2^-64 · limit.
+    /// A number below `limit`. All are equally probable, within 2^-64 · `limit`.
     #[expect(clippy::cast_possible_truncation, reason = "below the limit")]
     pub fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.0.next_u64()) * limit as u128) >> 64) as usize
     }
 
-    /// Any order of `items`, all as probable as one another (Fisher and Yates).
+    /// Shuffles `items`: all orders are equally probable (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.below(last + 1);

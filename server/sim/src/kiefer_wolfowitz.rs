@@ -4,8 +4,9 @@ use core::cmp::Reverse;
 
 use std::collections::BinaryHeap;
 
-/// The starts of jobs that arrive at these times and run so long, in order: each on the worker
-/// that is free first (J. Kiefer and J. Wolfowitz, 1955). In any one unit of time.
+/// The starts of jobs, in order. `jobs` are their arrivals, ascending, and their run times, in any
+/// one unit of time. Each job runs on the worker that is free first (J. Kiefer and J. Wolfowitz,
+/// 1955).
 pub fn starts(
     workers: usize,
     jobs: impl IntoIterator<Item = (u64, u64)>,

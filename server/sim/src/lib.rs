@@ -1,7 +1,7 @@
 //! Simulates schedules, lanes and pipelines.
 //!
-//! A simulation is a pure function of its arguments and a seed: integer microseconds, a fixed
-//! generator, no logarithm of the platform. The decisions in it are those of `offbeat_core`.
+//! A simulation is a pure function of its arguments and a seed: it uses integer microseconds, a
+//! fixed generator, and no logarithm of the platform. Its decisions are those of `offbeat_core`.
 
 pub mod distribution;
 pub mod formulas;

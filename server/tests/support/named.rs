@@ -103,8 +103,15 @@ pub async fn settle(
 }
 
 pub async fn describe(client: &mut Client) -> SpreadDescription {
-    let request = DescribeSpreadRequest { spread_name: NAME.into() };
+    let request = DescribeSpreadRequest { spread_name: NAME.into(), ..Default::default() };
     client.describe_spread(request).await.unwrap().into_inner().description.unwrap()
+}
+
+/// The group and the index of each.
+pub async fn next_jobs(client: &mut Client, count: i32) -> Result<Vec<String>, Status> {
+    let request = DescribeSpreadRequest { spread_name: NAME.into(), max_next_job_count: count };
+    let next_jobs = client.describe_spread(request).await?.into_inner().next_jobs;
+    Ok(next_jobs.iter().map(|job| format!("{}{}", job.group_id, job.job_index)).collect())
 }
 
 pub async fn close(client: &mut Client, mode: CloseMode, wait: i64) -> Result<i32, Status> {

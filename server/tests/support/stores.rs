@@ -57,3 +57,12 @@ pub(crate) fn names(leased: &Leased) -> Vec<String> {
     let name = |job: &Bytes| String::from_utf8(job.to_vec()).unwrap();
     leased.jobs.iter().map(|job| name(&job.payload)).collect()
 }
+
+#[allow(dead_code, reason = "not every test fills a store")]
+/// A group of jobs of 200 KiB.
+pub(crate) fn large(id: String, count: i64) -> GroupPart {
+    let payloads: Vec<Bytes> = (0..count).map(|_| vec![7; 200 << 10].into()).collect();
+    let sha256 = content_digest(&payloads).to_vec().into();
+    let commit = Some(Commit { job_count: count, sha256, ..Commit::default() });
+    GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
+}

@@ -1,4 +1,4 @@
-//! When jobs arrived, and how many of them in a second.
+//! The arrivals of jobs, and their rate.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use offbeat_core::Moment;
 use offbeat_text::figures::{figure, span};
 use offbeat_text::parse_moment;
 
-/// Above this multiple of the mean rate the busiest hour is said: a plan looks at 20 % more.
+/// The busiest hour is reported above this multiple of the mean rate: a plan looks at 20 % more.
 const BUSY: f64 = 1.2;
 
-/// So many standard deviations of a Poisson process make no busy hour.
+/// The busiest hour is reported above this number of standard deviations of a Poisson process.
 const DEVIATIONS: f64 = 5.0;
 
 /// Arrival times of jobs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Arrivals {
     count: usize,
-    /// From the first to the last.
+    /// From the first arrival to the last.
     seconds: f64,
     /// Jobs per second.
     pub(super) rate: f64,
@@ -57,7 +57,7 @@ impl Arrivals {
         format!("Measured: {count} jobs in {}, {} jobs/s.", span(*seconds), figure(*rate))
     }
 
-    /// What to do about a busy hour, beside a plan for a rate with this utilization.
+    /// Advice about a busy hour, for a plan for `planned_rate` jobs per second at this utilization.
     pub(super) fn busiest_sentence(&self, planned_rate: f64, utilization: f64) -> Option<String> {
         let Busiest { unit, rate } =
             self.busiest.filter(|busiest| busiest.rate > BUSY * planned_rate)?;
@@ -75,7 +75,8 @@ impl Arrivals {
     }
 }
 
-/// Of whole hours since the first arrival, or of minutes where there are few hours, the busiest.
+/// The busiest hour since the first arrival; the busiest minute, if all arrived within three hours;
+/// `None`, if within three minutes.
 fn busiest(times: &[i64], first: i64, seconds: f64) -> Option<Busiest> {
     let (unit, length) = match seconds {
         few if few < 180.0 => return None,
@@ -90,8 +91,8 @@ fn busiest(times: &[i64], first: i64, seconds: f64) -> Option<Busiest> {
     Some(Busiest { unit, rate: real(most) / seconds_of(length) })
 }
 
-/// Reads an instant as RFC 3339, also with a space and without an offset as databases print it,
-/// or Unix seconds: microseconds since 1970.
+/// Reads an instant as RFC 3339, also with a space and without an offset as databases print it, or
+/// as Unix seconds. Returns microseconds since 1970.
 pub(super) fn parse_arrival(text: &str) -> Result<i64, String> {
     if let Ok(seconds) = text.parse::<f64>() {
         let (first, last) = (Moment::MIN.parts().0, Moment::MAX.parts().0);

@@ -7,7 +7,7 @@ use super::drawing::{Anchor, Drawing, Format, LINE, Scale};
 use super::figures::{classes, seconds, time};
 use super::jobs::RunTimes;
 
-/// More types have no strip of their own.
+/// Maximum number of types that have a strip.
 const STRIPS: usize = 12;
 
 /// Room at the left for figures.
@@ -119,7 +119,8 @@ fn gaps(
     }
 }
 
-/// The points of the cutoffs with what the streams lie within; hollow without room for more jobs.
+/// Draws a point for each cutoff, and the range of its streams; hollow if the workers do not keep
+/// up with more jobs.
 fn curve(drawing: &mut Drawing, plan: &v1beta1::PlanLanesResponse, x: &Scale, y: &Scale) {
     let place = |point: &v1beta1::CutoffFigures| {
         let slowdown = point.mean_slowdown?;
@@ -139,7 +140,7 @@ fn curve(drawing: &mut Drawing, plan: &v1beta1::PlanLanesResponse, x: &Scale, y:
     }
 }
 
-/// Moves labels down until none lies on another.
+/// Moves labels down until none overlap.
 fn apart<T>(labels: &mut [(f64, T, String)]) {
     labels.sort_by(|(one, ..), (other, ..)| one.total_cmp(other));
     let mut last = f64::MIN;
@@ -149,7 +150,7 @@ fn apart<T>(labels: &mut [(f64, T, String)]) {
     }
 }
 
-/// How many jobs ran how long, a strip for each type.
+/// A histogram of the run times, with a strip for each type.
 pub(super) fn histogram(
     plan: &v1beta1::PlanLanesResponse,
     run_times: &RunTimes,
@@ -239,7 +240,7 @@ fn shortened(name: &str) -> String {
     }
 }
 
-/// A row of the chart that says who takes longer: jobs, and their mean sojourns in seconds.
+/// A row of the chart of jobs that take longer: the jobs, and their mean sojourns in seconds.
 struct Change {
     jobs: String,
     with: f64,
@@ -268,7 +269,7 @@ fn changes(plan: &v1beta1::PlanLanesResponse) -> Vec<Change> {
     classes.chain(of_types).filter(|change| change.with > 0.0 && change.without > 0.0).collect()
 }
 
-/// Which jobs take longer, and which less long, from arrival to end.
+/// Which jobs take longer from arrival to end than with one queue, and which are faster.
 pub(super) fn who_takes_longer(plan: &v1beta1::PlanLanesResponse, format: Format) -> String {
     let head = if format.is_narrow() { 29.0 + LINE } else { 29.0 };
     let changes = changes(plan);
@@ -301,7 +302,7 @@ pub(super) fn who_takes_longer(plan: &v1beta1::PlanLanesResponse, format: Format
     }
     drawing.line("axis", (8.0, at), (right, at));
     drawing.text("", (right, at + 40.0), Anchor::End, "mean time from arrival to end");
-    drawing.svg(format, at + 48.0, "Which jobs take longer, and which less long")
+    drawing.svg(format, at + 48.0, "Which jobs take longer, and which are faster")
 }
 
 fn in_words(seconds: f64) -> String {

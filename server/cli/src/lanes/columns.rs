@@ -13,7 +13,7 @@ use super::jobs::{Jobs, RunTimes};
 use super::{ColumnArgs, UnitArg};
 use crate::Failure;
 
-/// So many columns of a header are named in a refusal, each so long.
+/// Maximum number of columns that a refusal names, and of characters of each name.
 const NAMED_COLUMNS: usize = 20;
 const NAMED_CHARACTERS: usize = 40;
 
@@ -104,7 +104,7 @@ pub(super) fn read(
     Ok(Jobs { run_times, arrivals })
 }
 
-/// Refuses a first line that is no run time, and seems to be the header of CSV.
+/// Refuses a first line that is not a run time but seems to be the header of CSV.
 pub(super) fn refuse_header(first: &[u8]) -> Result<(), Failure> {
     let text = String::from_utf8_lossy(first);
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -126,10 +126,10 @@ pub(super) fn refuse_header(first: &[u8]) -> Result<(), Failure> {
     )))
 }
 
-/// What separates columns: what the header has most of.
+/// The delimiter of columns: the one that the header has most of.
 fn delimiter(header: &[u8]) -> u8 {
     let count = |delimiter: &u8| header.iter().filter(|byte| *byte == delimiter).count();
-    // Of equal ones the last, so that the comma wins.
+    // Of equal ones, the last counts: the comma wins.
     *b";\t,".iter().max_by_key(|delimiter| count(delimiter)).unwrap_or(&b',')
 }
 
@@ -148,7 +148,7 @@ fn place_of(flag: &str, name: &str, titles: &csv::ByteRecord) -> Result<usize, F
     }
 }
 
-/// The first columns of a header.
+/// The names of the first columns of a header.
 fn names(titles: &csv::ByteRecord) -> String {
     let named = titles
         .iter()
@@ -166,7 +166,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// A number of a unit, or a span.
+/// Reads a number in `unit`, or a span. Returns microseconds.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "it is in range")]
 fn parse_micros(text: &str, unit: UnitArg) -> Result<i64, (Reason, String)> {
     let (micros_of_unit, name) = match unit {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use offbeat_text::figures::{figure, span};
 
-/// Text as HTML and SVG hold it.
+/// Text, escaped for HTML and SVG.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -40,7 +40,7 @@ pub(super) const FORMATS: [Format; 3] = [
     Format { class: "narrow", width: 336.0 },
 ];
 
-/// The smallest distance of two lines of text.
+/// The smallest distance between two lines of text.
 pub(super) const LINE: f64 = 16.0;
 
 /// A drawing that grows.
@@ -93,7 +93,7 @@ impl Drawing {
         ));
     }
 
-    /// What a row is about, and at its other end, or below it if there is no room, something of it.
+    /// The title of a row, and `text` at the other end of the row, or below if there is no room.
     pub(super) fn titled(&mut self, format: Format, y: f64, title: &str, class: &str, text: &str) {
         self.text("strong", (8.0, y), Anchor::Start, title);
         match format.is_narrow() {
@@ -130,7 +130,8 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// From values above 0 to places; a little wider than the values if these are equal.
+    /// Maps values above 0 to places from `from` to `to`; wider than the values if these are nearly
+    /// equal.
     pub(super) fn new(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
         let fold = |(low, high): (f64, f64), value: f64| (low.min(value), high.max(value));
         let (low, high) = values.filter(|value| *value > 0.0).fold((f64::MAX, 0.0), fold);
@@ -152,7 +153,7 @@ impl Scale {
             .collect()
     }
 
-    /// Round values, so far apart at least, each with its place.
+    /// Round values whose places are at least `apart`, each with its place; `rounder` ones first.
     fn ticks(&self, rounder: &[f64], round: &[f64], apart: f64) -> Vec<(f64, f64)> {
         let mut ticks: Vec<(f64, f64)> = Vec::new();
         for value in rounder.iter().chain(round) {

@@ -52,10 +52,10 @@ pub(super) fn lanes(plan: &v1beta1::PlanLanesResponse) -> Table {
 
 type Performance = v1beta1::LanePerformance;
 
-/// What is compared, side by side.
+/// The alternatives that are compared, side by side.
 struct Compared<'a> {
     titles: Vec<&'static str>,
-    /// For each, how jobs fare: now, with a fifth less and more, and by class.
+    /// How jobs fare with each; `None` if it was not found.
     performances: Vec<Option<&'a Performance>>,
 }
 
@@ -71,7 +71,7 @@ fn compared(plan: &v1beta1::PlanLanesResponse) -> Compared<'_> {
     }
 }
 
-/// How jobs fare with what is compared.
+/// How jobs fare with each alternative.
 pub(super) fn performance(plan: &v1beta1::PlanLanesResponse) -> Table {
     type Figure = fn(&Performance) -> String;
     let figures: [(&str, Figure); 7] = [
@@ -174,7 +174,7 @@ pub(super) fn types(plan: &v1beta1::PlanLanesResponse) -> Table {
     Table { titles: titles.into_iter().map(str::to_owned).collect(), rows }
 }
 
-/// A name without characters that do something in a terminal.
+/// A name without characters that control a terminal.
 pub(super) fn printable(name: &str) -> String {
     name.escape_debug().to_string()
 }

@@ -28,7 +28,7 @@ pub(super) enum RunTimes {
 }
 
 impl RunTimes {
-    /// As the service is asked.
+    /// The run times as a request holds them.
     pub(super) fn question(&self) -> Question {
         match self {
             Self::All(micros) => {
@@ -45,7 +45,7 @@ impl RunTimes {
         }
     }
 
-    /// The run times of each type, by its name; or of all, without one.
+    /// The run times of each type, with its name; or all run times, without one.
     pub(super) fn groups(&self) -> Vec<(Option<&str>, &[i64])> {
         match self {
             Self::All(micros) => vec![(None, micros)],

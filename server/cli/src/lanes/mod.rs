@@ -124,14 +124,14 @@ enum TimeoutArg {
     Suspend,
 }
 
-/// What is asked and answered.
+/// The question and the answer.
 struct Planned<'a> {
     workers: i64,
     /// Jobs per second.
     arrival_rate: f64,
     jobs: &'a Jobs,
     answer: v1beta1::PlanLanesResponse,
-    /// What the answer and the arrivals have to say, one sentence each.
+    /// Sentences about the answer and the arrivals.
     messages: Vec<String>,
 }
 

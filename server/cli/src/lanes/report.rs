@@ -18,9 +18,9 @@ const STYLE: &str = include_str!("../../assets/lane_report.css");
 /// A line of the page that other files do not have.
 const MARK: &str = "<meta name=\"generator\" content=\"offbeat lanes plan\">";
 
-/// Only reports of earlier plans, and what is empty, may be overwritten.
+/// Refuses to overwrite a file that is neither empty nor a report of an earlier plan.
 pub(super) fn check_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
-    // What is no regular file, such as a pipe, holds nothing.
+    // A file that is not regular, such as a pipe, holds nothing.
     if force || !path.is_file() || is_ours(path).map_err(|error| at(path, &error))? {
         return Ok(());
     }

@@ -56,8 +56,8 @@ pub(super) fn facts(planned: &Planned<'_>) -> String {
     )
 }
 
-/// Writes a table with columns of these widths at least, the last one for all that follow; below
-/// zero to the left.
+/// Writes a table whose columns have at least these widths; the last width is that of all further
+/// columns. A width below zero aligns to the left.
 fn write_table(out: &mut impl Write, table: &Table, widths: &[isize]) -> Result<(), Failure> {
     let lines = || [&table.titles].into_iter().chain(&table.rows);
     let width = |place: usize| {

@@ -26,7 +26,7 @@ const UNKNOWN_SPREAD: &str = "ERROR_REASON_UNKNOWN_SPREAD";
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Trouble that is over sooner is not worth a word.
+/// Trouble that ends within this time is not reported.
 const SILENT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
@@ -74,7 +74,7 @@ pub(super) fn is_unknown_spread(error: &CallError) -> bool {
     error.reason == UNKNOWN_SPREAD
 }
 
-/// Says something to people.
+/// Writes a message to standard error.
 pub(super) fn say(message: &str) {
     let _ = writeln!(io::stderr(), "offbeat: {message}"); // a closed standard error changes nothing
 }

@@ -1,4 +1,4 @@
-//! The certificate of a spread: in a sentence, in a file, and whether it is enough.
+//! The certificate of a spread: as a sentence, and as a file.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write};
@@ -128,7 +128,7 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
     Failure::Other(format!("--certificate: {}: {error}", path.display()))
 }
 
-/// Whether what is there is no regular file; none if it must not be overwritten.
+/// Whether `path` is a pipe or a device; `None` if it must not be overwritten.
 fn is_special(path: &Path) -> io::Result<Option<bool>> {
     let there = match fs::metadata(path) {
         Ok(there) => there,

@@ -19,7 +19,7 @@ const PLACEHOLDER: &[u8] = b"{}";
 pub(super) struct JobCommand<'a> {
     program: &'a OsStr,
     arguments: &'a [OsString],
-    /// No argument has the job.
+    /// Whether the job goes to standard input: no argument has the placeholder.
     uses_stdin: bool,
 }
 
@@ -35,7 +35,8 @@ impl<'a> JobCommand<'a> {
         self.program
     }
 
-    /// Runs it for a job, in a process group of its own: a signal to this program is not one to it.
+    /// Runs it for a job, in a process group of its own, which a signal to this program does not
+    /// reach.
     pub(super) fn start(&self, epoch: i64, job: &LeasedJob) -> io::Result<Running> {
         let mut command = Command::new(self.program);
         for argument in self.arguments {
@@ -61,7 +62,7 @@ impl<'a> JobCommand<'a> {
     }
 }
 
-/// A command that runs.
+/// A running command.
 pub(super) struct Running {
     child: Child,
     input: Option<JoinHandle<()>>,
@@ -73,7 +74,7 @@ impl Running {
         self.child.wait().await
     }
 
-    /// Tells it to end, and kills it if it has not by then.
+    /// Asks it to end (SIGTERM), and kills it if it has not ended at `by`.
     pub(super) async fn end(mut self, by: Instant) -> io::Result<ExitStatus> {
         self.signal(Signal::TERM);
         if let Ok(ended) = tokio::time::timeout_at(by, self.child.wait()).await {
@@ -83,7 +84,7 @@ impl Running {
         self.child.wait().await
     }
 
-    /// Signals the command and what it has started.
+    /// Signals the command and the processes that it has started.
     fn signal(&self, signal: Signal) {
         let id = self.child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
         if let Some(id) = id {

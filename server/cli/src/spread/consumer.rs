@@ -26,7 +26,7 @@ pub(super) enum Pulled {
 pub(super) struct Consumer {
     client: Client,
     spread_name: String,
-    /// No other consumer may have it.
+    /// Must differ from that of every other consumer.
     id: String,
     leases: Leases,
 }
@@ -76,14 +76,17 @@ impl Consumer {
         })
     }
 
-    /// What the spread holds.
+    /// The numbers of groups and jobs in the spread.
     pub(super) async fn counts(&mut self) -> Result<SpreadCounts, CallError> {
-        let request = DescribeSpreadRequest { spread_name: self.spread_name.clone() };
+        let request = DescribeSpreadRequest {
+            spread_name: self.spread_name.clone(),
+            ..DescribeSpreadRequest::default()
+        };
         let response = self.client.call(&request, Duration::ZERO).await?;
         Ok(response.description.and_then(|description| description.counts).unwrap_or_default())
     }
 
-    /// Extends all leases; whether that of the first job still lasts, as far as is known.
+    /// Extends all leases. Returns whether that of the first job still lasts, as far as is known.
     pub(super) async fn extend(&mut self) -> bool {
         let asked = Instant::now();
         let until = self.first().map_or(asked, Held::give_up_at);
@@ -117,7 +120,8 @@ impl Consumer {
         self.leases.remove_first();
     }
 
-    /// Gives back all jobs; how many. Without an answer, they come back when their leases end.
+    /// Releases all jobs, and returns their number. Without an answer, they come back when their
+    /// leases end.
     pub(super) async fn release_all(&mut self) -> u64 {
         if self.first().is_none() {
             return 0;
@@ -126,7 +130,8 @@ impl Consumer {
         self.settle(&request).await.map_or(0, |outcomes| outcomes.len() as u64)
     }
 
-    /// What settles all jobs in the same way; they are of one epoch, as they were pulled at once.
+    /// The request that settles all jobs in the same way. They are of one epoch, since they were
+    /// pulled at once.
     fn settle_all(&self, action: SettleAction) -> SettleJobsRequest {
         SettleJobsRequest {
             spread_name: self.spread_name.clone(),
@@ -139,7 +144,7 @@ impl Consumer {
         }
     }
 
-    /// Settles jobs; a spread that is not known (any more) knows no leases.
+    /// Settles jobs. All leases of a spread that is not known (any more) are stale.
     async fn settle(
         &mut self,
         request: &SettleJobsRequest,

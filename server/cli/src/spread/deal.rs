@@ -40,7 +40,7 @@ enum TurnLine<'a> {
     Idle { sequence: u64, idle: bool },
 }
 
-/// Groups, when they are needed.
+/// Reads groups when they are needed.
 struct Dispatcher<R, W: Write> {
     groups: GroupReader<R>,
     output: Output<W>,
@@ -49,7 +49,7 @@ struct Dispatcher<R, W: Write> {
 
 impl<R: BufRead, W: Write> Dispatcher<R, W> {
     fn read_group(&mut self) -> Result<Option<Group>, Failure> {
-        // The reader of the output may write the next line of input.
+        // The program that reads the output may write the next line of input only then.
         self.output.out.flush()?;
         self.groups.next_group()
     }
@@ -110,8 +110,8 @@ impl<W: Write> Output<W> {
     }
 }
 
-/// Writes what stands on a line of text, and what ends it there. Text that was read as TSV can be
-/// written as it is.
+/// Writes a word on a line of text, and the character that ends it. Text that was read as TSV can
+/// be written as it is.
 fn write_text(
     out: &mut impl Write,
     word: &Word,
@@ -134,7 +134,8 @@ fn write_text(
 /// Spreads the groups of `input`, and leaves out the turns before `from_sequence`.
 ///
 /// # Errors
-/// When the input holds what is no group, or `output` cannot be written.
+/// When the spec or the input is refused, `output` cannot be written, or there are fewer turns than
+/// `from_sequence`.
 pub fn deal(
     spec: &SpreadSpec,
     from_sequence: u64,

@@ -41,7 +41,7 @@ pub(super) enum Word {
 }
 
 impl Word {
-    /// A JSON string is its characters, everything else its JSON.
+    /// The characters of a JSON string; of anything else, its JSON.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -63,7 +63,7 @@ impl Serialize for Word {
     }
 }
 
-/// A group, and its jobs that were not taken.
+/// A group, and its jobs that were not taken yet.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) name: Rc<Word>,
@@ -76,7 +76,7 @@ enum Jobs {
     Lines(JobLines),
 }
 
-/// Jobs, each with a line feed behind it: much smaller than a text for each.
+/// Jobs in one text, a line feed after each: takes much less memory than a text for each.
 #[derive(Debug, Default)]
 struct JobLines {
     text: String,
@@ -85,7 +85,7 @@ struct JobLines {
 }
 
 impl Group {
-    /// How many jobs were not taken.
+    /// How many jobs were not taken yet.
     pub(super) fn len(&self) -> u64 {
         match &self.jobs {
             Jobs::Json(jobs) => jobs.len() as u64,
@@ -174,7 +174,7 @@ impl<R: BufRead> GroupReader<R> {
         let line = &self.lines.line;
         let read = match line.trim_ascii_start() {
             [b'{', ..] => serde_json::from_slice::<GroupLine>(line),
-            // The reader would take a list of the two for one.
+            // The reader would accept a list of the two fields, too.
             _ => Err(serde::de::Error::custom("not an object")),
         };
         let GroupLine { group, jobs } =
@@ -189,7 +189,7 @@ impl<R: BufRead> GroupReader<R> {
         Ok(Group { name: Rc::new(name), jobs: Jobs::Json(jobs) })
     }
 
-    /// All groups, from the line that was read on, in the order of their first jobs.
+    /// All groups, from the current line on, in the order of their first jobs.
     fn collect(&mut self) -> Result<IndexMap<String, JobLines>, Failure> {
         let mut groups = IndexMap::<String, JobLines>::new();
         let mut held = 0;
@@ -229,9 +229,9 @@ impl<R: BufRead> GroupReader<R> {
 /// Lines that are not blank, each within its limit.
 struct Lines<R> {
     input: R,
-    /// That of the line, from 1.
+    /// Number of the line, from 1.
     number: u64,
-    /// Without its end: LF, or CR LF.
+    /// The line without its end: LF, or CR LF.
     line: Vec<u8>,
 }
 

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// at most a quarter of the lease.
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// After an extension that came to nothing, the next one is tried as soon.
+/// After an extension without an answer, the next one is tried within this time.
 const SOON: Duration = Duration::from_secs(1);
 
 /// A job that is held.
@@ -18,7 +18,7 @@ pub(super) struct Held {
     pub(super) epoch: i64,
     pub(super) job: LeasedJob,
     lease: Duration,
-    /// By the clock of this machine, and not too late.
+    /// The end of its lease by the clock of this machine, never later than the server's.
     ends: Instant,
 }
 
@@ -83,8 +83,8 @@ impl Leases {
         self.extend_at
     }
 
-    /// Notes what became of an extension that was asked for at `asked`; without outcomes the server
-    /// has not answered. Says whether the first job is still held.
+    /// Notes the outcomes of an extension that was requested at `asked`; `None` if the server has
+    /// not answered. Returns whether the first job is still held.
     pub(super) fn note_extension(
         &mut self,
         asked: Instant,

@@ -26,7 +26,7 @@ use certificate::{CertificateFile, sentence};
 pub use deal::{Formats, OutputFormat, deal};
 pub use groups::InputFormat;
 
-/// The order is not good enough, or jobs became dead letters.
+/// Exit status if the order is not good enough, or jobs became dead letters.
 const EXIT_UNMET: u8 = 2;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -1,14 +1,14 @@
-//! The names of groups that came before.
+//! The names of groups that were read before.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use offbeat_service::limits::REMEMBERED_NAMES;
 use sha2::{Digest as _, Sha256};
 
-/// Half a SHA-256: no two names have the same.
+/// Half a SHA-256: in practice, no two names have the same.
 type Fingerprint = [u8; 16];
 
-/// On which lines names came, the last [`REMEMBERED_NAMES`] of them.
+/// The line of each name, for the last [`REMEMBERED_NAMES`] names.
 pub(super) struct SeenNames {
     lines: BTreeMap<Fingerprint, u64>,
     in_order: VecDeque<Fingerprint>,
@@ -26,7 +26,7 @@ impl SeenNames {
         Self { lines: BTreeMap::new(), in_order: VecDeque::new(), remembered }
     }
 
-    /// Remembers a name, or answers with the line on which it came before.
+    /// Remembers a name, or returns the line on which it was before.
     pub(super) fn insert(&mut self, name: &str, line: u64) -> Option<u64> {
         let digest: [u8; 32] = Sha256::digest(name.as_bytes()).into();
         let (fingerprint, _) = digest.split_first_chunk()?;

@@ -19,21 +19,23 @@ use crate::Failure;
 use crate::connect::{CallError, Client, Unary};
 use crate::output::counted;
 
-/// Parts of large groups: small enough for any message limit, large enough to be quick.
+/// Limits of a part of a large group: small enough for the default limits of messages, large enough
+/// to be quick.
 const PART_BYTES: usize = 1 << 20;
 const PART_JOBS: usize = 65_536;
 
-/// Groups that are asked about in a call, and how long it may wait.
+/// Maximum number of groups that a call asks about, and how long it may wait.
 const ASKED_GROUPS: usize = 4_096;
 const WAIT: Duration = Duration::from_secs(1);
 
-/// A server that restarts at once loses the spread between its opening and the call.
+/// How often a call opens the spread: a restart may lose the spread between its opening and the
+/// call.
 const OPENINGS: u32 = 4;
 
-/// And it loses the first parts of a group before the last one has come.
+/// How often a group is begun: a restart may lose its first parts before the last one has come.
 const BEGINNINGS: u32 = 16;
 
-/// What a group takes beside its ID, and a job beside its bytes.
+/// Bytes that a group takes beside its ID, and a job beside its payload.
 const GROUP_OVERHEAD: usize = 256;
 const JOB_OVERHEAD: usize = 64;
 
@@ -44,9 +46,9 @@ struct Owned {
     sha256: Bytes,
     /// Its memory, in bytes.
     size: usize,
-    /// What the spread was opened under when the commit was first sent.
+    /// The receipt of the spread when the commit was first sent.
     first_receipt: Option<Receipt>,
-    /// Under which epoch it was received last.
+    /// The epoch that received it last.
     epoch: Option<i64>,
     settled_ranges: Vec<IndexRange>,
 }
@@ -156,7 +158,7 @@ impl Producer {
         let status = self.service.send(&mut owned).await?;
         self.totals.group_count += 1;
         self.totals.job_count += owned.jobs.len() as u64;
-        // Before this commit, unless an answer to it was lost.
+        // It was settled before this commit, unless an answer to the commit was lost.
         self.totals.earlier_count += u64::from(status.state() == GroupState::Settled);
         self.size += owned.size;
         let is_new_epoch = self.owned.back().is_some_and(|last| last.epoch != owned.epoch);
@@ -178,7 +180,7 @@ impl Producer {
         Ok(())
     }
 
-    /// Asks what has become of the groups that were not asked about for longest.
+    /// Asks for the progress of the groups that were not asked about for longest.
     async fn ask(&mut self) -> Result<(), Failure> {
         let asked: Vec<_> =
             self.owned.iter().take(ASKED_GROUPS).map(|owned| owned.id.clone()).collect();
@@ -209,7 +211,7 @@ impl Producer {
     }
 
     fn note(&mut self, mut owned: Owned, status: &GroupStatus, epoch: i64) {
-        // Of this epoch, and unknown: settled so long ago that it was forgotten.
+        // Received in this epoch, and unknown: settled so long ago that it was forgotten.
         let is_forgotten = status.state() == GroupState::Unknown && owned.epoch == Some(epoch);
         if is_forgotten || status.state() == GroupState::Settled {
             self.size -= owned.size;
@@ -224,7 +226,7 @@ impl Producer {
         self.owned.push_back(owned); // behind those that were not asked about
     }
 
-    /// Submits again what an earlier epoch has received.
+    /// Submits the groups again that an earlier epoch has received.
     async fn submit_lost(&mut self) -> Result<(), Failure> {
         let current = |service: &Service| service.receipt.map(|receipt| receipt.epoch);
         let epoch = current(&self.service);
@@ -247,9 +249,9 @@ impl Producer {
 struct Service {
     client: Client,
     name: String,
-    /// With which it is opened; none until it was found open.
+    /// The spec to open it with; `None` until it was found open.
     spec: Option<NamedSpreadSpec>,
-    /// What the last opening or commit was answered.
+    /// The receipt of the last opening or commit.
     receipt: Option<Receipt>,
     patience: Duration,
 }
@@ -268,7 +270,8 @@ impl Service {
                 self.client.call(&request, Duration::ZERO).await?.description
             }
             None => {
-                let request = DescribeSpreadRequest { spread_name };
+                let request =
+                    DescribeSpreadRequest { spread_name, ..DescribeSpreadRequest::default() };
                 self.client.call(&request, Duration::ZERO).await?.description
             }
         };
@@ -279,7 +282,7 @@ impl Service {
         Ok(())
     }
 
-    /// Calls a method, and again if the spread is not known and has to be opened.
+    /// Calls a method. If the spread is not known, opens it and calls again.
     async fn call<R: Unary>(
         &mut self,
         request: &R,
@@ -305,7 +308,7 @@ impl Service {
                 response = loop {
                     match self.send_part(group, &mut part).await {
                         Ok(response) => break response,
-                        // A restart has come between its parts.
+                        // A restart between its parts has lost the first ones.
                         Err(error)
                             if error.field.ends_with("first_job_index")
                                 && beginnings < BEGINNINGS =>

@@ -5,7 +5,7 @@ use std::io;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// How many signals to end have come.
+/// The number of signals to end so far.
 pub(super) struct Signals(watch::Receiver<u32>);
 
 impl Signals {
@@ -29,7 +29,7 @@ impl Signals {
         *self.0.borrow() > 0
     }
 
-    /// Waits until so many have come.
+    /// Waits until `count` signals have come.
     pub(super) async fn wait_for(&mut self, count: u32) {
         let _ = self.0.wait_for(|come| *come >= count).await;
     }

@@ -50,7 +50,7 @@ pub(super) struct SubmitArgs {
 pub(super) fn run(args: &SubmitArgs) -> Result<ExitCode, Failure> {
     let spec = spec(args)?;
     let client = args.calls.client()?;
-    // Its second thread sees connections end while the input is awaited.
+    // The second thread notices connections that end while the input is awaited.
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     runtime.block_on(async {
@@ -95,7 +95,7 @@ fn say_settled(totals: &Totals) -> ExitCode {
     EXIT_UNMET.into()
 }
 
-/// How the spread is opened; none without `--feeders`.
+/// The spec to open the spread with; `None` without `--feeders`.
 fn spec(args: &SubmitArgs) -> Result<Option<NamedSpreadSpec>, Failure> {
     let Some(feeder_count) = args.order.feeders else { return Ok(None) };
     let max_open_group_count = args.order.max_open_groups;

@@ -70,7 +70,7 @@ pub(super) fn run(args: &WorkArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// No two workers have the same, nor has one after a restart.
+/// An ID that no other worker has, nor this one after a restart.
 fn consumer_id() -> String {
     let (seconds, nanos) = clock::now().parts();
     format!("work-{}-{seconds}{nanos:09}", process::id())

@@ -18,7 +18,7 @@ use crate::Failure;
 use crate::connect::CallError;
 use crate::output::counted;
 
-/// How long a pull waits for a job. A signal waits as long.
+/// How long a pull waits for a job; a signal takes effect after that at the latest.
 const PULL_WAIT: Duration = Duration::from_secs(1);
 
 /// Time between SIGTERM and SIGKILL for a command.
@@ -67,7 +67,7 @@ impl fmt::Display for Totals {
 enum Ended {
     /// The command ended by itself.
     Itself(ExitStatus),
-    /// Its job was another worker's, or about to be.
+    /// The lease of its job had ended, or was about to end.
     LeaseLost,
     /// This program has received SIGTERM or SIGINT.
     Interrupted,
@@ -157,7 +157,7 @@ impl<'a> Worker<'a> {
                 }
                 Ok(is_empty)
             }
-            // The next pull meets with the same.
+            // The next pull meets the same error.
             Err(error) if error.is_transient() || is_unknown_spread(&error) => Ok(false),
             Err(error) => Err(self.retry().failure(&error)),
         }
@@ -178,7 +178,7 @@ impl<'a> Worker<'a> {
                 let program = self.command.program().to_string_lossy();
                 return Err(Failure::Other(format!("{program}: {error}")));
             }
-            // Longer than an argument may be, or with a NUL.
+            // The job is too long for an argument, or has a NUL.
             Err(error) => return self.fail_first(&format!("cannot be started: {error}")).await,
         };
         match ended {
@@ -209,7 +209,7 @@ impl<'a> Worker<'a> {
                         return Ok(Ended::LeaseLost);
                     }
                 }
-                // The first leaves it some time, the second none.
+                // The first signal leaves the command the grace period, the second none.
                 () = self.signals.wait_for(signals + 1), if signals < 2 => {
                     let grace = if signals == 0 { self.task.grace } else { Duration::ZERO };
                     stop_at = Some(Instant::now() + grace);
@@ -225,7 +225,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Settles the first job, however long it takes; which one it was, and what became of it.
+    /// Settles the first job; tries again while a call may succeed. Returns the name of the job and
+    /// the outcome.
     async fn settle_first(
         &mut self,
         action: SettleAction,
@@ -285,7 +286,7 @@ impl<'a> Worker<'a> {
         self.totals.given_back += self.consumer.release_all().await;
     }
 
-    /// Waits, and not longer than until a signal comes.
+    /// Waits until `end`, or until a signal comes.
     async fn sleep_until(&mut self, end: Instant) {
         tokio::select! {
             () = sleep_until(end) => {}
@@ -293,7 +294,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Waits before a pull is tried again, and not longer than until a signal comes.
+    /// Waits before a pull is tried again, or until a signal comes.
     async fn pause(&mut self, retry: &mut Retry, error: CallError) -> Result<(), Failure> {
         tokio::select! {
             paused = retry.pause_after_any(error) => paused,
@@ -301,7 +302,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Waits before a settlement is tried again. It is worth some time after a first signal.
+    /// Waits before a settlement is tried again; fails at a second signal.
     async fn pause_for_settlement(
         &mut self,
         retry: &mut Retry,
@@ -314,7 +315,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Whether a program cannot be run with any job.
+/// Whether the program cannot be run for any job.
 fn is_of_program(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
 }
@@ -323,7 +324,7 @@ fn name_of(held: &Held) -> String {
     format!("{} job {}", shorten(&held.job.group_id), held.job.job_index)
 }
 
-/// Twice as long after each attempt.
+/// The delay after an attempt: twice as long after each further one, up to the limit.
 fn retry_delay(first: Duration, attempt: i32) -> Duration {
     let doublings = u32::try_from(attempt - 1).unwrap_or_default().min(27);
     let longest = Duration::from_millis(NACK_DELAY_MILLIS.maximum.unsigned_abs());

@@ -60,7 +60,7 @@ fn refuse_limits_of_no_moves(args: &RuleArgs, stages: &[proto::Stage]) -> Result
     Ok(())
 }
 
-/// The answer in the names of the protos, its numbers as numbers.
+/// The answer with the names of the protos, and its numbers as JSON numbers.
 fn as_json(allocation: Option<&proto::WorkerAllocation>) -> Value {
     let Some(found) = allocation else { return json!({ "allocations": null }) };
     let stage = |stage: &proto::StageAllocation| {

@@ -29,7 +29,7 @@ pub(super) fn read_input() -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The field of a timeline that a stage has not.
+/// The field that only rows of a timeline have.
 pub(super) const TIME: &str = "time";
 
 /// The fields of a stage: columns of CSV, or fields of a JSON object.
@@ -65,7 +65,7 @@ impl RowFields {
         }
     }
 
-    /// The name of a field as the protos have it. The names of the JSON API are good, too:
+    /// The name of a field as the protos have it. The names of the JSON API are accepted, too:
     /// `backlogCount`.
     fn known(self, field: &str) -> Result<String, Failure> {
         let mut snake_case = String::new();
@@ -126,7 +126,7 @@ pub(super) fn read_rows(input: &str, fields: RowFields) -> Result<Vec<Fields>, F
     rows.into_iter().map(row).collect()
 }
 
-/// An object, whose fields have one value each.
+/// An object without duplicate fields.
 struct JsonRow(Fields);
 
 impl<'de> Deserialize<'de> for JsonRow {
@@ -159,7 +159,7 @@ impl<'de> Deserialize<'de> for JsonRow {
 /// The fields that are spans, or lists of them.
 const SPANS: [&str; 3] = ["mean_run_time", "run_times", "arrival_period"];
 
-/// Spans as people write them, "1m 30s", in the seconds of proto JSON.
+/// Converts spans such as "1m 30s" to the seconds of proto JSON.
 fn with_seconds(field: &str, value: Value) -> Value {
     match value {
         Value::String(text) if SPANS.contains(&field) => {
@@ -172,7 +172,8 @@ fn with_seconds(field: &str, value: Value) -> Value {
     }
 }
 
-/// The columns are named like the fields of the JSON; an empty cell is a field that is not set.
+/// Reads CSV. Columns are named like the fields of the JSON; an empty cell is a field that is not
+/// set.
 fn rows_of_csv(input: &str, fields: RowFields) -> Result<Vec<Fields>, Failure> {
     let bad = |error: csv::Error| Failure::Usage(format!("standard input: {error}"));
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input.as_bytes());
@@ -195,7 +196,7 @@ fn rows_of_csv(input: &str, fields: RowFields) -> Result<Vec<Fields>, Failure> {
     reader.records().map(|record| record.map(row).map_err(bad)).collect()
 }
 
-/// Numbers may be strings in proto JSON; truth values may not.
+/// The JSON of a cell: numbers may be strings in proto JSON, booleans may not.
 fn value_of(title: &str, cell: &str) -> Value {
     match (title, cell) {
         ("done", "true") => Value::Bool(true),

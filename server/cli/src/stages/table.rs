@@ -11,7 +11,7 @@ use super::super::Failure;
 use super::super::output::{Row, RowFormat, RowWriter};
 use super::RuleArgs;
 
-/// The cells of a stage, in a table alone.
+/// The cells of a stage; only written as a table.
 #[derive(serde::Serialize)]
 struct StageRow(Vec<String>);
 
@@ -59,7 +59,7 @@ pub(super) fn starved_names(allocation: &proto::WorkerAllocation) -> BTreeSet<&s
     allocation.starved_stages.iter().map(|stage| stage.stage_name.as_str()).collect()
 }
 
-/// What a person should know of a stage beside its figures.
+/// Remarks about a stage, beside its figures.
 fn remarks(stage: &proto::Stage, found: &proto::StageAllocation, is_starved: bool) -> String {
     let count = found.worker_count;
     let mut said = Vec::new();
@@ -147,7 +147,7 @@ pub(super) fn write_warnings(
     Ok(())
 }
 
-/// Writes whether so many workers keep up with what arrives.
+/// Writes whether `workers` keep up with the arrivals, which need `needed` workers.
 pub(super) fn write_arrivals(
     out: &mut impl Write,
     workers: i64,

@@ -104,7 +104,7 @@ fn rows_of<'a>(
 
 /// A pipeline whose backlogs and workers follow from the time before, unless a row says otherwise.
 struct Pipeline {
-    /// What rows have said of each stage and still holds.
+    /// The fields of each stage that rows have set and that still hold.
     settings: Vec<Fields>,
     stages: Vec<proto::Stage>,
     /// The stages, as they work until the next time.
@@ -112,7 +112,7 @@ struct Pipeline {
     flow: Flow,
 }
 
-/// Fields that hold at the time of their row alone.
+/// Fields that hold only at the time of their row.
 const AT_ONE_TIME: [&str; 3] = ["backlog_count", "current_worker_count", "busy_worker_count"];
 
 /// Pairs of fields; the later one of a pair holds.
@@ -129,7 +129,7 @@ impl Pipeline {
         }
     }
 
-    /// Lets the workers work, and jobs arrive.
+    /// Advances the backlogs: the workers work, and jobs arrive.
     fn advance(&mut self, elapsed: Span) -> Result<(), Rejection> {
         self.flow.advance(&self.working, elapsed)?;
         for (stage, backlog) in self.stages.iter_mut().zip(self.flow.backlogs()) {
@@ -162,7 +162,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Allocates the workers, who go to their stages; none, if every stage is done.
+    /// Allocates the workers to their stages; `None` if every stage is done.
     fn allocate(&mut self, rule: &RuleArgs) -> Result<Option<proto::WorkerAllocation>, Rejection> {
         let answer = allocate(rule.request(self.stages.clone())?)?;
         let allocation = match answer.outcome {

@@ -25,7 +25,7 @@ pub(super) fn write_timeline(
     let needed = |step: &&[StageAt<'_>]| -> i64 {
         step.iter().map(|stage| i64::from(stage.min_stable_worker_count)).sum()
     };
-    // Of several such times the first.
+    // The first of several such times.
     let busiest = steps().rev().max_by_key(needed).filter(|step| needed(step) > 0);
     if let Some((step, first)) = busiest.and_then(|step| Some((step, step.first()?))) {
         write_arrivals(out, args.rule.workers, needed(&step), &format!(" at {}", first.time))?;
@@ -38,7 +38,7 @@ pub(super) fn write_timeline(
     write_stages(out, stages, allocation)
 }
 
-/// The workers that stages get.
+/// The number of workers that come to a stage.
 fn moves(step: &[StageAt<'_>]) -> i64 {
     step.iter().map(|stage| i64::from(stage.worker_count_change.max(0))).sum()
 }

@@ -10,6 +10,8 @@ interface BarsProps {
   bars: Bar[];
   /** Lines across, such as what is expected. */
   levels?: { name: string; value: number }[];
+  /** What the bars were before a change: a line over them. */
+  before?: number[];
   /** What a bar leads to. */
   onChosen?: (index: number) => void;
   /** The bar that is chosen. */
@@ -19,8 +21,8 @@ interface BarsProps {
 const [WIDTH, HEIGHT] = [960, 180];
 
 /** A bar chart; its values are read out as a sentence. */
-export function Bars({ title, bars, levels = [], onChosen, chosen }: BarsProps) {
-  const most = Math.max(1e-9, ...bars.map((bar) => bar.value), ...levels.map((one) => one.value));
+export function Bars({ title, bars, levels = [], before = [], onChosen, chosen }: BarsProps) {
+  const most = Math.max(1e-9, ...bars.map((bar) => bar.value), ...levels.map((one) => one.value), ...before);
   const y = (value: number) => HEIGHT - (value / most) * (HEIGHT - 14);
   const step = WIDTH / Math.max(1, bars.length);
   const fullest = bars.reduce((one, other) => (other.value > one.value ? other : one), bars[0]!);
@@ -28,6 +30,7 @@ export function Bars({ title, bars, levels = [], onChosen, chosen }: BarsProps) 
     <figure class="chart">
       <figcaption>
         {title}. The fullest bar: {number(fullest?.value ?? 0)}
+        {before.length > 0 && <span class="level before">Before, the fullest: {number(Math.max(...before))}</span>}
         {levels.map((level, at) => (
           <span class={`level level-${at}`}>
             {level.name}: {number(level.value)}
@@ -49,6 +52,9 @@ export function Bars({ title, bars, levels = [], onChosen, chosen }: BarsProps) 
             />
           </g>
         ))}
+        {before.length > 0 && (
+          <path class="before" d={before.map((value, at) => `${at ? "L" : "M"}${at * step},${y(value)}h${step}`).join("")} />
+        )}
         {levels.map((level, at) => (
           <line
             class={`level level-${at}`}

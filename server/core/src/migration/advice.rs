@@ -1,4 +1,4 @@
-//! Advice: a cheaper way to the same end, in a sentence.
+//! Advice: one sentence on a cheaper way to the new schedule.
 
 use super::{Migration, Path, same_cycles};
 use crate::limits::SLOT_COUNT;
@@ -8,7 +8,7 @@ use crate::schedule::Schedule;
 use crate::time::{Moment, Span};
 
 impl Migration<'_> {
-    /// A cheaper way to the new schedule; empty if there is none.
+    /// A cheaper way to the new schedule, in a sentence; empty if there is none.
     #[must_use]
     pub fn advice(&self) -> String {
         match self.path {
@@ -31,8 +31,8 @@ impl Migration<'_> {
         let nearest = fitting.min_by_key(|slots| slots.abs_diff(new));
         nearest.map_or_else(String::new, |slots| {
             format!(
-                "make the new slot_count a multiple of the old one, such as {slots}: today's slots are \
-                 then cut into smaller ones, and none gives its IDs to two that it shares with another"
+                "make the new slot_count a multiple of the old one, such as {slots}: each old slot is \
+                 then cut into whole new slots, and shares none of them with another old slot"
             )
         })
     }
@@ -40,14 +40,14 @@ impl Migration<'_> {
     fn keep_times(&self) -> String {
         let (old, new) = (self.old, self.new);
         if !(old.is_plain() && new.is_plain()) {
-            return String::new(); // what moves is what was asked for: hours, days, clocks
+            return String::new(); // the caller asked for other hours, days or clocks
         }
         if old.period_millis() == new.period_millis() {
             return if same_cycles(old, new) && old.grid().rotation() != new.grid().rotation() {
                 "keep the kind where it stands: then no ID moves".to_owned()
             } else if same_cycles(old, new) {
                 let anchor = Moment::from_unix_millis(old.anchor_millis());
-                let anchor = anchor.unwrap_or(Moment::UNIX_EPOCH); // it came from one
+                let anchor = anchor.unwrap_or(Moment::UNIX_EPOCH); // it was made of one
                 format!("keep the anchor_time, {anchor}: then no ID moves")
             } else {
                 format!("keep the resolution, {}: then no ID moves", old.resolution())
@@ -67,7 +67,8 @@ impl Migration<'_> {
         }
     }
 
-    /// Where no cycles start together, the new ones can begin with the cutover.
+    /// The advice if cycles of the two schedules never start together: the new cycles can begin
+    /// with the cutover.
     fn start_together(&self, longest: Span) -> String {
         let before = Moment::from_unix_millis(self.cutover - 1);
         let start = before.and_then(|before| self.old.cycle_start_after(before));
@@ -92,15 +93,15 @@ impl Migration<'_> {
                  the cycle",
                 self.old.slot_count()
             ),
-            (old, _) => format!(
-                "keep the placement, {}: IDs have new places under any other",
-                old.kind().name()
-            ),
+            (old, _) => {
+                format!("keep the placement, {}: any other gives IDs new places", old.kind().name())
+            }
         }
     }
 }
 
-/// The first instant at or after `from` at which a cycle of each starts, before the year 10000.
+/// The first instant at or after `from` at which both schedules start a cycle, in milliseconds
+/// since the Unix epoch; `None` if there is none before the year 10000.
 fn common_start(old: &Schedule, new: &Schedule, from: i64) -> Option<i64> {
     let (a, b) = (i128::from(old.period_millis()), i128::from(new.period_millis()));
     let shift = i128::from(new.anchor_millis()) - i128::from(old.anchor_millis());

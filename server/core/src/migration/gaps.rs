@@ -1,7 +1,7 @@
-//! Gaps over all keys at once: bounds for ranges of keys, which are halved until they decide.
+//! Gaps of all keys at once: each range of keys has bounds, and is halved until they decide.
 //!
-//! Within one cycle, runs never come earlier as keys rise. So the runs of a range's first and last
-//! key bound the gaps of all keys between them.
+//! Within one cycle, a larger key never runs earlier. So the runs of a range's first and last key
+//! bound the gaps of all keys between them.
 
 use core::ops::Range;
 
@@ -9,11 +9,11 @@ use super::{Migration, Path};
 use crate::placement::PlacementKind;
 use crate::time::Span;
 
-/// Ranges that are examined before a bound is good enough, or a division is abandoned.
+/// Ranges that a search examines before it gives up.
 const MAX_RANGES: usize = 50_000;
 
-/// Bounds of what keys of a range wait from their last old run to their first run of the new
-/// schedule at or after the cutover, and from there to the next one.
+/// Bounds, in milliseconds, of what the keys of a range wait from their last old run to their first
+/// run of the new schedule at or after the cutover, and from there to the next one.
 struct Bounds {
     shortest: i64,
     longest: i64,
@@ -21,10 +21,11 @@ struct Bounds {
 }
 
 impl Migration<'_> {
-    /// No ID waits longer than this from its last old to its first new run: within a few
-    /// ticks of what some ID could wait where the places are related, and else what IDs of any
-    /// two places could (with a calendar or active windows, always). With exclusions, which may
-    /// skip any runs, there is no such bound.
+    /// No ID waits longer than this from its last old to its first new run. `None` with exclusions,
+    /// which may skip any number of runs.
+    ///
+    /// If one key decides both places and both schedules have plain periods, some ID waits as long
+    /// within a few ticks. Otherwise, this is the bound for an ID of any two places.
     #[must_use]
     pub fn longest_gap(&self) -> Option<Span> {
         // The last old run is at most one wait before the cutover, the first new one less than one
@@ -33,7 +34,7 @@ impl Migration<'_> {
             (self.old.longest_wait_millis()?, self.new.longest_wait_millis()?);
         let of_any = old_wait.max(self.min_gap) + new_wait - 1;
         let is_plain = self.old.is_plain() && self.new.is_plain();
-        // A day that a clock makes shorter than the minimum gap leaves a run out.
+        // Where a clock change makes a day shorter than the minimum gap, a run is left out.
         let millis = if self.path == Path::Unchanged && (is_plain || self.min_gap == 0) {
             old_wait
         } else if self.share_keys() && is_plain {
@@ -44,8 +45,8 @@ impl Migration<'_> {
         Some(Span::from_millis(millis.unsigned_abs()))
     }
 
-    /// The largest bound over all keys, halving what might hold a larger gap than any seen.
-    /// `None` if it gives up.
+    /// The largest bound over all keys: halves each range that might hold a longer gap than any
+    /// seen. `None` if it gives up.
     fn longest_over_keys(&self) -> Option<i64> {
         let near_enough = 2 * self.slack();
         let mut longest_seen = 0;
@@ -75,7 +76,7 @@ impl Migration<'_> {
         if bounds.shortest >= self.min_gap {
             return bounds.longest;
         }
-        // What is left out came within the minimum gap.
+        // A run that is left out came within the minimum gap.
         let left_out = bounds.longest.min(self.min_gap - 1) + bounds.longest_to_next;
         if bounds.longest < self.min_gap { left_out } else { left_out.max(bounds.longest) }
     }
@@ -87,7 +88,7 @@ impl Migration<'_> {
     }
 
     /// The keys whose first run of the new schedule is not left out, as ranges in order; `None` if
-    /// there are too many.
+    /// there are more than `most`, or the search gives up.
     pub(super) fn keys_not_left_out(&self, most: usize) -> Option<Vec<Range<u128>>> {
         let mut kept: Vec<Range<u128>> = Vec::new();
         let mut ranges = self.all_keys();
@@ -111,7 +112,8 @@ impl Migration<'_> {
         None
     }
 
-    /// All keys, cut where the places of a kind go on at the start of a cycle; the first on top.
+    /// All keys, cut where a kind's places wrap around the end of the cycle; a stack with the first
+    /// range on top.
     fn all_keys(&self) -> Vec<Range<u128>> {
         let mut cuts = [0, self.old.first_key(), self.new.first_key(), self.old.key_end()];
         cuts.sort_unstable();
@@ -122,12 +124,12 @@ impl Migration<'_> {
         ranges.collect()
     }
 
-    /// `None` where the keys run in more than one cycle.
+    /// The bounds of a range; `None` if its keys run in more than one cycle.
     fn bounds(&self, range: &Range<u128>) -> Option<Bounds> {
         let runs = |key: u128| {
             let (old, new) = (self.old.place_of_key(key), self.new.place_of_key(key));
             let (old, new) = (self.old_cycles.runs_of(&old), self.new_cycles.runs_of(&new));
-            // Of plain periods there is nothing to work out.
+            // With plain periods, no search is exhausted.
             let first = new.next(self.cutover).ok().flatten()?;
             let second = new.next(first.unix_millis + 1).ok().flatten()?;
             Some((old.last(self.cutover).ok().flatten()?, first, second))
@@ -143,7 +145,7 @@ impl Migration<'_> {
         let at_first = new_first.unix_millis - old_first.unix_millis;
         let at_last = new_last.unix_millis - old_last.unix_millis;
         let slack = self.slack();
-        // Between its ends a gap grows or falls evenly, except for rounding to ticks.
+        // Between the ends of a range, the gap rises or falls evenly, except for rounding to ticks.
         let shortest =
             (new_first.unix_millis - old_last.unix_millis).max(at_first.min(at_last) - slack);
         let longest =
@@ -153,7 +155,7 @@ impl Migration<'_> {
         Some(Bounds { shortest, longest, longest_to_next })
     }
 
-    /// By how much rounding to ticks can bend a gap.
+    /// How far rounding to ticks can move a gap, in milliseconds.
     fn slack(&self) -> i64 {
         if self.share_cycles() {
             return 0; // both are rounded alike
@@ -166,7 +168,7 @@ impl Migration<'_> {
     }
 }
 
-/// The halves of a range, the first on top; of a single key, nothing.
+/// The halves of a range, the first on top; nothing for a single key.
 fn halves(range: &Range<u128>) -> impl Iterator<Item = Range<u128>> {
     let middle = range.start.midpoint(range.end);
     let splits = middle > range.start;

@@ -1,9 +1,9 @@
-//! Migrations: how IDs go over from one schedule to another.
+//! Migrations: how IDs cross from one schedule to another.
 //!
-//! Each ID runs by the old schedule before the cutover and by the new one from it on. New
-//! runs that come less than a minimum gap after its last old one are left out. So none is
-//! lost, and none runs twice within the gap. Times are milliseconds since the Unix epoch. The
-//! pieces of a weighted ID go over each by itself.
+//! Each ID runs by the old schedule before the cutover, and by the new one from then on. New runs
+//! less than a minimum gap after the ID's last old run are left out. So no ID is lost, and none
+//! runs twice within the gap. Times are milliseconds since the Unix epoch. Each piece of a weighted
+//! ID crosses by itself.
 
 mod advice;
 mod gaps;
@@ -19,7 +19,7 @@ use crate::runs::{CycleCache, Run};
 use crate::schedule::Schedule;
 use crate::time::{Moment, Span};
 
-/// The moves of a change of schedule.
+/// What a change of schedule moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
     /// The schedules mean the same.
@@ -28,7 +28,7 @@ pub enum Path {
     SameTimes,
     /// The cycle differs; each ID keeps its share of it.
     SameOrder,
-    /// IDs stand in places that have nothing to do with the old ones.
+    /// The new places of IDs have nothing to do with the old ones.
     NewPlaces,
 }
 
@@ -58,16 +58,16 @@ pub struct Migration<'a> {
     path: Path,
 }
 
-/// How one ID goes over.
+/// How one ID crosses to the new schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crossing {
     /// Its last old run.
     pub last_old: Run,
     /// Its first new run.
     pub first_new: Run,
-    /// New runs before it, which are left out.
+    /// New runs before `first_new`, which are left out.
     pub left_out: u64,
-    /// Whether the old schedule would have run it at another time next.
+    /// Whether the old schedule would have run the ID next at another time.
     pub moved: bool,
 }
 
@@ -79,15 +79,15 @@ impl Crossing {
     }
 }
 
-/// Why it is not known how an ID goes over.
+/// Why the crossing of an ID is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoCrossing {
     /// Exclusions skip each old run in 1,000 cycles before the cutover.
     NoOldRun,
     /// Exclusions skip each new run in 1,000 cycles after the cutover.
     NoNewRun,
-    /// Too much would have to be worked out, of the schedule in this field (`old_schedule` or
-    /// `new_schedule`): then it is not known of any ID.
+    /// The answer needs more work than its budget allows, for the schedule in this field
+    /// (`old_schedule` or `new_schedule`). No ID has a crossing then.
     Exhausted(&'static str),
 }
 
@@ -108,7 +108,8 @@ impl<'a> Migration<'a> {
     ///
     /// # Errors
     /// When the cutover leaves no room for the runs around it in the years 1 to 9999, or the gap is
-    /// not 0 to one period of the new schedule; naming `cutover_time` or `min_gap`.
+    /// negative or longer than the shortest cycle of the new schedule; naming `cutover_time` or
+    /// `min_gap`.
     pub fn try_new(
         old: &'a Schedule,
         new: &'a Schedule,
@@ -136,17 +137,17 @@ impl<'a> Migration<'a> {
         })
     }
 
-    /// The moves of the change.
+    /// What the change moves.
     #[must_use]
     pub const fn path(&self) -> Path {
         self.path
     }
 
-    /// How the ID goes over that stands at these places.
+    /// How the ID at these places crosses.
     ///
     /// # Errors
-    /// When exclusions leave it no last old run, or no first new one, or too much would have to be
-    /// worked out to know.
+    /// When exclusions leave the ID no last old run or no first new one, or when the answer needs
+    /// more work than its budget allows.
     pub fn crossing(&self, old_place: &Place, new_place: &Place) -> Result<Crossing, NoCrossing> {
         let (old, new) = (self.old_cycles.runs_of(old_place), self.new_cycles.runs_of(new_place));
         let of_old = |_| NoCrossing::Exhausted("old_schedule");
@@ -164,13 +165,13 @@ impl<'a> Migration<'a> {
         })
     }
 
-    /// Another question begins, which may take as much again.
+    /// Begins another answer, which has the whole work budget again.
     pub fn begin_answer(&self) {
         self.old_cycles.begin_answer();
         self.new_cycles.begin_answer();
     }
 
-    /// Whether one key decides the old place and the new one.
+    /// Whether the same key decides the old place and the new one.
     fn share_keys(&self) -> bool {
         match (self.old.placement(), self.new.placement()) {
             (Placement::Hash { salt: old }, Placement::Hash { salt: new }) => old == new,
@@ -179,7 +180,7 @@ impl<'a> Migration<'a> {
         }
     }
 
-    /// Whether the cycles are of one length in ticks of one length.
+    /// Whether both schedules have cycles of the same length, in ticks of the same length.
     fn share_cycles(&self) -> bool {
         same_cycles(self.old, self.new)
     }
@@ -197,12 +198,12 @@ fn same_cycles(old: &Schedule, new: &Schedule) -> bool {
     old.period_millis() == new.period_millis() && old.tick_millis() == new.tick_millis()
 }
 
-/// Whether runs of places of equal shares come at equal times.
+/// Whether places at the same share of the cycle run at the same times.
 fn same_times(old: &Schedule, new: &Schedule) -> bool {
     if old.tick_millis() != new.tick_millis() {
         return false;
     }
-    // Of a month, kinds stand at a share.
+    // Months differ in length, so a kind stands at a share of the cycle.
     let share = |one: &Schedule, other: &Schedule| {
         u64::from(one.grid().rotation()) * u64::from(other.slot_count())
     };

@@ -1,10 +1,12 @@
 //! A migration as statements: what to enqueue around the cutover, span by span.
 //!
-//! The steps reach from one old period before the cutover, in which every ID has its last old run,
-//! to one new period and the minimum gap after it, in which every ID has its first new run. Each
-//! names the rows that start in its span. Where the minimum gap leaves runs out, that depends on
-//! both places of an ID: if one key decides both, on ranges of it; if not, each tick of the new
-//! schedule has its own latest last old run, and its own step.
+//! The steps begin one old period before the cutover: in it, every ID has its last old run. They
+//! end one new period and the minimum gap after the cutover: by then, every ID has had its first
+//! new run. Each step selects the rows that start in its span.
+//!
+//! Whether the minimum gap leaves a run out depends on both places of the ID. If one key decides
+//! both places, a step selects ranges of that key. If not, each tick of the new schedule has a step
+//! of its own, since each has its own latest time for the last old run.
 
 use core::ops::Range;
 
@@ -17,17 +19,17 @@ use crate::schedule::Schedule;
 use crate::sql::{ColumnSpec, ColumnType, Index, Membership, Predicate};
 use crate::time::{Moment, Span};
 
-/// A step has one slot, but of cycles with more slots than this some.
+/// A step covers one slot. In a cycle with more slots than this, it covers several.
 const STEPS_A_CYCLE: u32 = 1_024;
 
 /// What to enqueue in [start, end): the rows that the predicate selects, once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// When the span starts.
+    /// Start of the span, inclusive.
     pub start: Moment,
-    /// When the step ends; exclusive.
+    /// End of the span, exclusive.
     pub end: Moment,
-    /// Whether the new schedule runs them.
+    /// Whether the new schedule runs these rows; if not, the old one does.
     pub by_new: bool,
     /// Which rows run in the step.
     pub predicate: Predicate,
@@ -38,9 +40,9 @@ impl Migration<'_> {
     /// without rows are left out.
     ///
     /// # Errors
-    /// When the database cannot decide the schedules over the column, or it takes too many steps,
-    /// ranges or bytes to be exact; the field is named as in
-    /// [`ColumnSpec`], `column_type` as `type`, or not at all.
+    /// When the database cannot decide the schedules over the column, or exact steps would be too
+    /// many, or need too many ranges or bytes. The rejection names a field of [`ColumnSpec`], or
+    /// none.
     pub fn steps(&self, column: &ColumnSpec) -> Result<(Vec<Step>, Vec<Index>), Rejection> {
         let mut writer = Writer::try_new(self, column)?;
         writer.old_steps()?;
@@ -145,8 +147,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// A step for each tick of the new schedule: the rows that it runs, and that the old one ran last
-    /// at least the minimum gap before.
+    /// A step for each tick of the new schedule. It selects the rows that run at the tick, and
+    /// whose last old run was at least the minimum gap before.
     fn steps_by_tick(&mut self, span: Range<i64>) -> Result<(), Rejection> {
         let Migration { old, new, cutover, min_gap, .. } = *self.migration;
         let tick = new.tick_millis().cast_signed();
@@ -157,7 +159,7 @@ impl<'a> Writer<'a> {
         let old_start = cutover - old.period_millis().cast_signed();
         for span in cut(span, new.anchor_millis(), tick) {
             let (start, end) = moments(&span)?;
-            let run_at = first_tick(new, span.start); // all rows of the span, if it is in there
+            let run_at = first_tick(new, span.start); // of all rows of the span, if it holds a tick
             let behind_old = (run_at - min_gap + 1).clamp(old_start, cutover);
             let (old_from, old_to) = moments(&(old_start..behind_old))?;
             let ran = keys_running_in(old, old_from, old_to)?;

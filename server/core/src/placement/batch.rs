@@ -6,12 +6,12 @@ use super::{Grid, Place, Placement};
 use crate::ids::{Id, Integer};
 use crate::rejection::Rejection;
 
-/// IDs that are taken in before any of them is answered.
+/// IDs that are read before the first of them is answered.
 const TAKEN: usize = 6_144;
 
 impl Grid {
-    /// Places the IDs; `each` hears of them in order. Compiled once, not for each kind of ID and
-    /// each caller.
+    /// Places the IDs and passes the results to `each`, in order. `ids` and `each` are trait
+    /// objects, so that this is compiled once, and not for each caller.
     pub(crate) fn place_all<'a>(
         self,
         kernel: Kernel,
@@ -52,8 +52,8 @@ impl Grid {
         }
     }
 
-    /// Appends what decides where each ID stands: its hash, the offset from the slot that its
-    /// twister draws, or the bits of its fraction. The placement takes all of them.
+    /// Appends the number that decides where each ID stands: its hash, the offset from the slot
+    /// that its twister draws, or the bits of its fraction. The placement must take all of the IDs.
     pub(crate) fn decide(
         self,
         kernel: Kernel,
@@ -74,7 +74,7 @@ impl Grid {
         }
     }
 
-    /// Where the ID of this decision stands.
+    /// The place of an ID for which [`decide`](Self::decide) appended `number`.
     #[inline]
     pub(crate) fn decided(self, placement: &Placement, id: &Id<'_>, number: u64) -> Place {
         match placement {

@@ -14,8 +14,8 @@ use crate::rejection::{Reason, Rejection};
 pub(crate) struct Grid {
     slot_count: u32,
     slot_ticks: NonZeroU64,
-    /// By how many slots all IDs stand later than their placement says, around the cycle: where a
-    /// kind stands. Less than the slot count.
+    /// Slots by which all IDs stand later than their placement says, around the cycle: those of a
+    /// kind. Less than the slot count.
     rotation: u32,
 }
 
@@ -24,7 +24,7 @@ impl Grid {
         Self { slot_count, slot_ticks, rotation: 0 }
     }
 
-    /// The same for a kind that stands so many slots after kind 0.
+    /// The same grid for a kind that stands `slots` slots after kind 0.
     pub(crate) const fn rotated(self, slots: u32) -> Self {
         Self { rotation: slots % self.slot_count, ..self }
     }
@@ -41,7 +41,7 @@ impl Grid {
         self.slot_ticks.get()
     }
 
-    /// The same, which is never 0.
+    /// The same as [`slot_ticks`](Self::slot_ticks), as a number that is never 0.
     pub(super) const fn slot_length(self) -> NonZeroU64 {
         self.slot_ticks
     }
@@ -50,16 +50,16 @@ impl Grid {
         self.slot_count as u64 * self.slot_ticks.get()
     }
 
-    /// Where the rotation moves an active tick of a cycle with `of` of them, which the slot count
-    /// divides.
+    /// Where the rotation moves an active tick, in a cycle with `of` active ticks. The slot count
+    /// must divide `of`.
     #[inline]
     pub(crate) fn rotate(self, offset: u64, of: u64) -> u64 {
         let moved = offset + self.shift(of);
         if moved < of { moved } else { moved - of }
     }
 
-    /// Which active ticks the rotation moves to these, which are ticks of a cycle with `of` of
-    /// them: one range, or where they lie around the start of the cycle two, in order.
+    /// The active ticks that the rotation moves to `ticks`, in a cycle with `of` active ticks: one
+    /// range, or two in order if they wrap around the end of the cycle.
     pub(crate) fn unrotated(self, ticks: &Range<u64>, of: u64) -> (Range<u64>, Option<Range<u64>>) {
         let shift = self.shift(of);
         if ticks.start >= shift {
@@ -81,13 +81,13 @@ impl Grid {
         u64::from(self.rotation) * (of / u64::from(self.slot_count))
     }
 
-    /// The place of what stands, before the rotation, at an offset from the cycle's start.
+    /// The place of an ID that stands, before the rotation, at an offset from the cycle's start.
     #[inline]
     fn at_offset(self, offset: u64, why: Why) -> Place {
         self.standing_at(self.rotate(offset, self.period_ticks()), why)
     }
 
-    /// The place at an offset from the cycle's start.
+    /// The place at an offset from the cycle's start, after the rotation.
     #[expect(clippy::cast_possible_truncation, reason = "the offset is less than the period")]
     #[inline]
     fn standing_at(self, cycle_offset: u64, why: Why) -> Place {
@@ -95,13 +95,14 @@ impl Grid {
         Place { slot, slot_offset: cycle_offset % self.slot_ticks, cycle_offset, why }
     }
 
-    /// The place of a hash. As n divides T, ⌊offset / slot length⌋ is (h·n) >> 64.
+    /// The place of a hash. As the slot count n divides the period of T ticks, the slot is (h·n) >>
+    /// 64.
     pub(crate) fn at_hash(self, hash: u64) -> Place {
         self.at_offset(scale(hash, self.period_ticks()), Why::Hash(hash))
     }
 
-    /// Where the ID that stands at `place` stands as another kind, `slots` after the kind of this
-    /// grid around the cycle.
+    /// The place, as another kind, of the ID that stands at `place`. The other kind stands `slots`
+    /// slots after the kind of this grid, around the cycle.
     pub(crate) fn turned(self, place: &Place, slots: u32) -> Place {
         let offset = u64::from(place.slot) * self.slot_ticks.get() + place.slot_offset;
         let other = Self { rotation: slots % self.slot_count, ..self };

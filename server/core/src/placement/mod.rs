@@ -25,7 +25,7 @@ pub enum PlacementKind {
     /// By the MD5 of salt and canonical ID.
     #[default]
     Hash,
-    /// By the last byte or two, and a Mersenne twister seeded with the ID.
+    /// By the last byte or two of the ID, and a Mersenne twister seeded with it.
     Twister,
     /// By a fraction that the caller stored.
     Fraction,
@@ -67,7 +67,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// Which of the three it is.
+    /// The placement without its parameters.
     #[must_use]
     pub const fn kind(&self) -> PlacementKind {
         match self {
@@ -77,7 +77,7 @@ impl Placement {
         }
     }
 
-    /// Whether IDs of this type have a place.
+    /// Whether IDs of this type can be placed.
     const fn takes(&self, id: &Id<'_>) -> bool {
         match self {
             Self::Hash { .. } => !matches!(id, Id::Fraction(_)),

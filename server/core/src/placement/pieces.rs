@@ -1,9 +1,9 @@
 //! Weights: a large ID is cut into pieces, which run as if each were an ID.
 //!
-//! An ID of weight w has k = max(1, min(n, ⌈w/q⌉)) pieces, for the schedule's quantum q and its
-//! n slots. Piece j stands where the reversed bits of j, as a fraction of the cycle, lie after the
-//! ID's own place (van der Corput's sequence): any number of pieces spreads evenly, and
-//! more weight adds pieces and moves none.
+//! An ID of weight w has k = max(1, min(n, ⌈w/q⌉)) pieces, for the schedule's quantum q and its n
+//! slots. Piece j stands after the ID's own place by a fraction of the cycle: the reversed bits of
+//! j (van der Corput's sequence). So any number of pieces spreads evenly, and more weight adds
+//! pieces and moves none.
 
 use crate::limits::WEIGHT;
 use crate::rejection::{Reason, Rejection, in_range};
@@ -25,9 +25,8 @@ pub(crate) fn piece_count(
     Ok(u32::try_from(wanted).unwrap_or(u32::MAX).clamp(1, slot_count))
 }
 
-/// The hash at which piece `piece` of a weighted ID stands: h plus the bits of
-/// the piece's number reversed (van der Corput's sequence), so that more
-/// pieces move none.
+/// The hash at which piece `piece` of a weighted ID stands: h plus the reversed bits of the piece's
+/// number (van der Corput's sequence), so that more pieces move none. The sum wraps around at 2^64.
 ///
 /// ```
 /// use offbeat_core::placement::piece_hash;

@@ -1,5 +1,5 @@
 //! Shares of a cycle and ticks in it, in both directions: which tick a hash or a fraction stands
-//! at, and which hashes and fractions stand at a tick or behind it.
+//! at, and which hashes and fractions stand at a tick or after it.
 
 /// ⌊hash·whole / 2^64⌋.
 pub(crate) const fn scale(hash: u64, whole: u64) -> u64 {
@@ -17,14 +17,16 @@ pub(crate) fn fraction_offset(fraction: f64, period_ticks: u64) -> u64 {
     ((fraction * period_ticks as f64) as u64).min(period_ticks - 1)
 }
 
-/// The smallest hash whose offset is so much or more, of so many ticks: ⌈offset·2^64/T⌉.
+/// The smallest hash whose offset is at least `offset`, in a cycle of T = `ticks`: ⌈offset·2^64/T⌉.
 pub(crate) fn hash_bound(offset: u64, ticks: u64) -> u128 {
     (u128::from(offset) << 64).div_ceil(u128::from(ticks.max(1)))
 }
 
-/// The smallest fraction whose offset is so much or more, of so many ticks; 1 if there is none.
+/// The smallest fraction whose offset is at least `offset`, in a cycle of `ticks`; 1 if there is
+/// none.
 pub(crate) fn smallest_fraction(offset: u64, ticks: u64) -> f64 {
-    // Doubles in [0, 1] are ordered as their bits; the offset never falls as they rise.
+    // Doubles in [0, 1] are in the order of their bits, and a larger one never has a smaller
+    // offset.
     let (mut below, mut reaches) = (0, 1.0f64.to_bits());
     while below < reaches {
         let middle = below.midpoint(reaches);

@@ -22,8 +22,8 @@ pub enum Profile {
     Ruby30To31,
     /// CPython 3.2 and later: `random.Random(id).randrange(limit)`.
     Python,
-    /// PHP 8.2 and later: `mt_srand(id mod 2^32); mt_rand(0, limit - 1)`. From 7.2 on the
-    /// same for limits up to 2^32; above, the high word came first.
+    /// PHP 8.2 and later: `mt_srand(id mod 2^32); mt_rand(0, limit - 1)`. PHP 7.2 to 8.1 draw the
+    /// same for limits up to 2^32; above, they take the high word first.
     Php,
 }
 
@@ -134,7 +134,7 @@ impl Profile {
         }
     }
 
-    /// A number below `limit` of the words that `draw` yields, as the profile's language takes it.
+    /// A number below `limit`, made by the profile's language from the words that `draw` yields.
     pub(crate) fn below<E>(
         self,
         limit: NonZeroU64,
@@ -148,8 +148,8 @@ impl Profile {
     }
 }
 
-/// Masks to the bits of the largest value and draws again when above it;
-/// of two words the high one comes first, and a prefix above stops at once.
+/// Masks to the bits of the largest value and draws again when above it. Of two words, the high one
+/// comes first; if it alone is above, the low one is not drawn.
 fn ruby_below<E>(limit: u64, mut draw: impl FnMut() -> Result<u32, E>) -> Result<u64, E> {
     let largest = limit - 1;
     if largest == 0 {
@@ -228,8 +228,8 @@ impl Words {
         Self::up_to_top_above(1, seed)
     }
 
-    /// The first word, and as many more as end in one above `least`: without a branch, as the
-    /// kernels ask for many.
+    /// The words of the magnitude, without a top word that is not above `least`; at least one.
+    /// Without a branch, since the kernels call it for many.
     #[inline]
     const fn up_to_top_above(least: u128, seed: Integer) -> Self {
         let rest = seed.magnitude();

@@ -10,10 +10,10 @@ use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
 use crate::time::Moment;
 
-/// Whether `count` next runs may be asked for.
+/// Checks how many next runs are listed.
 ///
 /// # Errors
-/// When not, naming `next_run_count`.
+/// When it is out of range, naming `next_run_count`.
 pub fn check_run_count(count: i64) -> Result<usize, Rejection> {
     usize::try_from(count).ok().filter(|_| NEXT_RUNS.allows(i128::from(count))).ok_or_else(|| {
         let allowed = format!("must be {NEXT_RUNS}");
@@ -22,11 +22,11 @@ pub fn check_run_count(count: i64) -> Result<usize, Rejection> {
 }
 
 impl Schedule {
-    /// The first run at or after `from`, unless exclusions skip 1,000 cycles one after another.
+    /// The first run at or after `from`; `None` if exclusions skip 1,000 cycles one after another.
     ///
     /// # Errors
     /// When a run around `from` might lie outside the years 1 to 9999, naming `from_time`; or when
-    /// too much would have to be worked out, naming `schedule`.
+    /// the answer needs more work than its budget allows, naming `schedule`.
     ///
     /// ```
     /// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
@@ -45,7 +45,7 @@ impl Schedule {
     /// from it on, for any ID.
     ///
     /// # Errors
-    /// When not, naming `from_time` and the times that do.
+    /// When it does not, naming `from_time` and the times that do.
     pub fn check_from(&self, from: Moment, count: usize) -> Result<(), Rejection> {
         let period = self.greatest_millis();
         let cycles = i128::try_from(count.max(1)).unwrap_or(i128::MAX);
@@ -95,7 +95,8 @@ impl Schedule {
         Ok(Runs { cache: self.cycle_cache_around(cycle - BEFORE), plain, from, cycle })
     }
 
-    /// No cycle takes longer, in milliseconds; on days without end, changes of the clock included.
+    /// The length that no cycle exceeds, in milliseconds. With a calendar, a day is added for
+    /// changes of the clock.
     fn greatest_millis(&self) -> i128 {
         let period = self.period().nanos() / 1_000_000;
         if self.calendar().is_some() { period + 86_400_000 } else { period }
@@ -106,7 +107,7 @@ impl Schedule {
 #[derive(Debug)]
 pub struct Runs<'a> {
     cache: CycleCache<'a>,
-    /// The cycle of the instant, where all cycles are alike; else nothing is asked of it.
+    /// The cycle of the instant, where all cycles are alike; otherwise unused.
     plain: PlainCycle,
     /// The instant, in milliseconds since the Unix epoch, and its cycle.
     from: i64,
@@ -117,7 +118,7 @@ impl Runs<'_> {
     /// The first run at or after the instant; `None` if exclusions skip 1,000 cycles.
     ///
     /// # Errors
-    /// When too much would have to be worked out.
+    /// When the answer needs more work than its budget allows.
     pub fn next_run(&self, place: &Place) -> Result<Option<Run>, Exhausted> {
         if self.is_plain() {
             return Ok(Some(self.plain.next(place.cycle_offset)));
@@ -125,11 +126,11 @@ impl Runs<'_> {
         self.next_runs(place).next().transpose()
     }
 
-    /// The next run of each place: quicker than one by one, where exclusions skip many cycles, as
-    /// each chunk of cycles is worked out once.
+    /// The next run of each place. Faster than one by one where exclusions skip many cycles: each
+    /// chunk of cycles is worked out once.
     ///
     /// # Errors
-    /// When too much would have to be worked out.
+    /// When the answer needs more work than its budget allows.
     pub fn next_run_of_each(&self, places: &[Place]) -> Result<Vec<Option<Run>>, Exhausted> {
         if self.is_plain() {
             return places.iter().map(|place| self.next_run(place)).collect();
@@ -153,7 +154,7 @@ impl Runs<'_> {
     /// The last run before the instant; `None` if exclusions skip 1,000 cycles.
     ///
     /// # Errors
-    /// When too much would have to be worked out.
+    /// When the answer needs more work than its budget allows.
     pub fn last_run(&self, place: &Place) -> Result<Option<Run>, Exhausted> {
         if self.is_plain() {
             return Ok(Some(self.plain.last(place.cycle_offset)));
@@ -167,7 +168,7 @@ impl Runs<'_> {
         self.cache.runs_of(place).all_from_cycle(self.cycle, self.from)
     }
 
-    /// Another answer begins, which may take as much again.
+    /// Begins another answer, which has the whole work budget again.
     pub fn begin_answer(&self) {
         self.cache.begin_answer();
     }

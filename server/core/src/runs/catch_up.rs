@@ -1,9 +1,10 @@
 //! The catch-up clock: where late runs of a schedule with kinds start.
 //!
-//! A cycle is cut into turns, and each kind of an ID has a place in every turn: that which the same
-//! schedule with a cycle of one turn would give it, by the second half of the hash. A late run starts
-//! at the first of its places that is not too near to a regular run of another kind of the ID. So two
-//! late kinds keep their share of a turn whenever each is polled, and no kind has to know of another.
+//! A cycle is cut into turns, and each kind of an ID has a place in every turn: the place that the
+//! same schedule would give it with a cycle of one turn, by the second half of the hash. A late run
+//! starts at the first of its places that is not too near to a regular run of another kind of the
+//! ID. So two late kinds stay their share of a turn apart, whenever each is polled, and no kind
+//! needs to know of another.
 
 use core::ops::Range;
 
@@ -24,11 +25,11 @@ pub(super) struct CatchUp<'a> {
     kind: u32,
 }
 
-/// A kind that a run of ours must not meet.
+/// Another kind, whose runs the late runs must not meet.
 struct Other<'a> {
     offset: u32,
     runs: PlaceRuns<'a>,
-    /// The time that is kept free after its runs.
+    /// The milliseconds that are kept free after its runs.
     lead: i64,
 }
 
@@ -36,14 +37,14 @@ struct Other<'a> {
 pub(super) struct Late<'a> {
     clock: CatchUp<'a>,
     cycles: &'a CycleCache<'a>,
-    /// u, that of the piece.
+    /// The smear hash u, shifted for the piece.
     hash: u64,
     others: Vec<Other<'a>>,
     lead: i64,
 }
 
 impl<'a> CatchUp<'a> {
-    /// That of a schedule of one kind; `None` where no kinds are declared.
+    /// The clock of a schedule of one kind; `None` where no kinds are declared.
     ///
     /// # Errors
     /// When kinds are declared and the schedule is of none of them, naming `kind`.
@@ -67,7 +68,7 @@ impl<'a> CatchUp<'a> {
         Late { clock: self, cycles, hash, others, lead: lead(self.kind) }
     }
 
-    /// Refuses a span that callers cannot give where kinds are declared.
+    /// The refusal of a span that callers must not set where kinds are declared.
     pub(super) fn refuse(field: &str, span: &dyn core::fmt::Display) -> Rejection {
         let allowed = "must not be set where the schedule declares kinds: its catch_up_span says where \
                        late runs start, the same for all callers";
@@ -95,7 +96,7 @@ impl Late<'_> {
         Ok(first)
     }
 
-    /// The first start of a cycle in a range.
+    /// The first free start in a cycle that lies in `range`.
     fn first_in(
         &self,
         plan: &CyclePlan,
@@ -137,7 +138,7 @@ impl Late<'_> {
         }
     }
 
-    /// When the place of a kind comes in a turn of a cycle.
+    /// When the place of a kind comes in a turn of a cycle, in milliseconds; `None` if it does not.
     fn start_in(&self, map: &CycleMap, turn: u64, offset: u32) -> Option<i64> {
         let tick = self.clock.schedule.tick_millis();
         let length = map.active_ticks * tick / self.clock.turns.count();
@@ -146,7 +147,7 @@ impl Late<'_> {
         Some(self.cycles.millis(instant) + (place % tick).cast_signed())
     }
 
-    /// A turn of a cycle from which on those lie that end after an instant.
+    /// The first turn of a cycle that does not end before an instant.
     fn turn_at(&self, map: &CycleMap, millis: i64) -> u64 {
         let tick = millis.div_euclid(self.cycles.millis(1));
         let Some(segment) = map.segments.iter().find(|segment| segment.end() > tick) else {
@@ -156,8 +157,8 @@ impl Late<'_> {
         offset / (map.active_ticks / self.clock.turns.count()).max(1)
     }
 
-    /// Whether the places of other kinds in the turns around are far enough, which they are unless a
-    /// change of the clocks cuts a turn.
+    /// Whether the places of other kinds in the turns around are far enough from `start`. They are,
+    /// unless a change of the clock cuts a turn.
     fn is_apart(
         &self,
         plan: &CyclePlan,
@@ -210,7 +211,7 @@ impl Late<'_> {
             let next = other.runs.next(start)?;
             let last = other.runs.last(start)?;
             let is_near = next.is_some_and(|next| next.unix_millis - start < self.lead)
-                // It may start late by the tolerance, and so behind this one.
+                // That run may be late by the tolerance, and so start after this one.
                 || last.is_some_and(|last| start - last.unix_millis < other.lead.max(self.lead));
             if is_near {
                 return Ok(false);
@@ -219,7 +220,7 @@ impl Late<'_> {
         Ok(true)
     }
 
-    /// The places of elapsed cycles, from the first at or after `from` on.
+    /// The starts where cycles are periods, from the first at or after `from` on.
     fn plain_starts(&self, from: i64) -> impl Iterator<Item = i64> {
         let schedule = self.clock.schedule;
         let turn = schedule.period_millis() / self.clock.turns.count();
@@ -229,7 +230,8 @@ impl Late<'_> {
         (0..).map(move |index: i64| first + index * turn)
     }
 
-    /// From the start of a turn of so many milliseconds to the place of a kind in it.
+    /// Milliseconds from the start of a turn to the place of a kind in it, in a turn of `turn`
+    /// milliseconds.
     fn place_in_turn(&self, turn: u64, offset: u32) -> u64 {
         let slots = u64::from(self.clock.schedule.slot_count());
         (scale(self.hash, turn) + share(turn, offset.into(), slots)) % turn

@@ -1,7 +1,8 @@
 //! Batches of packed IDs: IDs end to end in, columns of assignments out.
 //!
-//! What [`Schedule::place_all`](crate::Schedule::place_all) and [`Runs::next_run`] say of each ID,
-//! for those IDs and schedules that cannot be refused: nothing is made or asked for one ID alone.
+//! The answers are those of [`Schedule::place_all`](crate::Schedule::place_all) and
+//! [`Runs::next_run`], for IDs and schedules that cannot be refused. Nothing is allocated or
+//! checked for a single ID.
 
 use core::iter::zip;
 use core::ops::Range;
@@ -24,7 +25,7 @@ pub enum PackedIds<'a> {
 }
 
 impl PackedIds<'_> {
-    /// How many there are.
+    /// The number of IDs.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self {
@@ -33,13 +34,13 @@ impl PackedIds<'_> {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no IDs.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Those of `rows`, as far as there are so many.
+    /// The IDs of `rows`; none if `rows` reaches beyond the last ID.
     #[must_use]
     pub fn slice(&self, rows: Range<usize>) -> Self {
         match self {
@@ -62,7 +63,7 @@ pub struct Wanted {
     pub cycle_indexes: bool,
     /// Whether [`AssignmentColumns::next_run_unix_millis`] is.
     pub next_runs: bool,
-    /// Whether last runs are: they have no packed column.
+    /// Whether last runs are: they have no packed column, so that IDs are then assigned one by one.
     pub last_runs: bool,
 }
 
@@ -103,8 +104,8 @@ pub struct AssignmentColumns {
 }
 
 impl Runs<'_> {
-    /// The assignments of packed IDs, with their next runs; `None` where cycles or IDs can be out
-    /// of the ordinary, and have to be looked at one by one.
+    /// The assignments of packed IDs, with their next runs. `None` if the IDs must be assigned one
+    /// by one: where cycles differ, under `FRACTION`, and with last runs.
     ///
     /// ```
     /// use offbeat_core::runs::{PackedIds, Wanted};
@@ -122,7 +123,7 @@ impl Runs<'_> {
         self.assign_packed_with(Kernel::best(), ids, wanted)
     }
 
-    /// The same with a certain kernel: the answers are equal, the speed is not.
+    /// The same with a given kernel, which decides the speed and not the answers.
     #[must_use]
     pub fn assign_packed_with(
         &self,
@@ -133,7 +134,8 @@ impl Runs<'_> {
         Some(Decider { kernel, ..self.decider(wanted)? }.assign(ids))
     }
 
-    /// The assigner of packed IDs, for several threads to share; `None` as above.
+    /// The assigner of packed IDs, for several threads to share; `None` as in
+    /// [`assign_packed`](Self::assign_packed).
     #[must_use]
     pub fn decider(&self, wanted: Wanted) -> Option<Decider<'_>> {
         let (plain, schedule) = (self.plain()?, self.schedule());
@@ -149,7 +151,7 @@ impl Runs<'_> {
 }
 
 impl AssignmentColumns {
-    /// The assignments of pieces of a batch, in the order of the pieces.
+    /// The assignments of consecutive parts of a batch as those of the batch.
     #[must_use]
     pub fn concat(pieces: Vec<Self>) -> Self {
         fn join<T>(

@@ -11,17 +11,18 @@ use crate::placement::{Grid, Place};
 use crate::schedule::Schedule;
 use crate::time::Moment;
 
-/// Cycles that are worked out together where most questions are, and further away.
+/// Cycles that are worked out together: near the instant of most queries, and further away.
 const NEAR: i64 = 8;
 const FAR: i64 = 16;
-/// Cycles before that of an instant which are near: one of two cycles before can run after it, as it
-/// is deferred up to the next, and that may be shifted over the end of its cycle.
+/// How many cycles before that of an instant are near. The run of two cycles before can come after
+/// the instant: it may be deferred up to the run of the next cycle, which may itself be shifted
+/// past the end of its cycle.
 pub(super) const BEFORE: i64 = 2;
-/// What the chunks further away that are remembered may take together: see [`Timeline::size`].
+/// How much the remembered chunks further away may take together: see [`Timeline::size`].
 const REMEMBERED: usize = 1 << 18;
 
-/// The cycles of a schedule that were worked out so far: what is worked out for one place serves the
-/// others. Made by [`Schedule::cycle_cache`].
+/// The cycles of a schedule that were worked out so far: what is worked out for one place serves
+/// the others. Made by [`Schedule::cycle_cache`].
 #[derive(Debug, Clone)]
 pub struct CycleCache<'a> {
     schedule: &'a Schedule,
@@ -29,7 +30,7 @@ pub struct CycleCache<'a> {
     near_start: i64,
     near: OnceCell<Timeline>,
     far: RefCell<Remembered>,
-    /// Cycles that were looked through, and what was worked out for it.
+    /// Cycles that were looked through, and cycles and spans that were worked out for it.
     looked_through: Cell<u64>,
     budget: Budget,
 }
@@ -42,7 +43,7 @@ struct Remembered {
 }
 
 impl Schedule {
-    /// What answers many questions for runs, most of them around `around`.
+    /// A cache for many queries about runs, most of them around `around`.
     ///
     /// ```
     /// use offbeat_core::{Exhausted, Id, Moment, Schedule, ScheduleSpec, Span};
@@ -77,7 +78,7 @@ impl Schedule {
 }
 
 impl CycleCache<'_> {
-    /// Another answer begins, which may take as much again.
+    /// Begins another answer, which has the whole work budget again.
     pub fn begin_answer(&self) {
         self.budget.renew();
     }
@@ -146,14 +147,14 @@ impl CycleCache<'_> {
         Ok(timeline)
     }
 
-    /// Charges looks at places in cycles that are worked out: sixteen take as long as it takes to
-    /// work out a span.
+    /// Charges visits to places in cycles that are already worked out. Sixteen of them take as long
+    /// as working out a span.
     pub(super) fn charge_visits(&self, visits: u64) -> Result<(), Exhausted> {
         self.budget.spend(visits / 16);
         self.budget.check()
     }
 
-    /// Asks the cycles around one, which is among them.
+    /// Calls `ask` with the cycles that are worked out together with `cycle`.
     pub(super) fn in_cycle<T>(
         &self,
         plan: &CyclePlan,
@@ -168,8 +169,8 @@ impl CycleCache<'_> {
         })
     }
 
-    /// What becomes of the run of a place in a cycle; `None` if there is none: the clock skips all
-    /// of the cycle.
+    /// The regular start of a place's run in a cycle, in ticks, and what becomes of the run; `None`
+    /// if there is none, because the clock skips the whole cycle.
     pub(super) fn fate(
         &self,
         plan: &CyclePlan,

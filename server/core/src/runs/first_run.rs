@@ -1,4 +1,4 @@
-//! New IDs: the first run of an ID that comes in the middle of a cycle.
+//! New IDs: the first run of an ID that is created in the middle of a cycle.
 
 use super::catch_up::CatchUp;
 use super::cycle_cache::CycleCache;
@@ -11,33 +11,33 @@ use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
 use crate::time::{Moment, Span};
 
-/// When an ID runs first whose time in the current cycle has passed.
+/// When an ID first runs, if its time in the current cycle has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FirstRunPolicy {
     /// At its time in the next cycle.
     #[default]
     NextCycle,
-    /// Within a span of its coming, unless its next time comes first.
+    /// Within a span after its creation, unless its next time comes first.
     NowSmeared,
 }
 
 /// A new ID as a caller describes it, not yet checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIdSpec {
-    /// When the ID came; after the instant of the question by `max_clock_skew` at most.
+    /// When the ID was created: at most `max_clock_skew` after the instant of the query.
     pub create_time: Moment,
-    /// When it runs first if its time has passed.
+    /// When the ID first runs if its time has passed.
     pub policy: FirstRunPolicy,
     /// `NowSmeared` only: 1 tick to one period; not where the schedule declares kinds.
     pub smear_span: Option<Span>,
-    /// How far the ID may have come after the instant of the question, by a clock that is fast: 0 to
-    /// one period. Default: 60 s, or one period.
+    /// How far `create_time` may be after the instant of the query, for clocks that are fast: 0 to
+    /// one period. Default: 60 s, or one period if that is less.
     pub max_clock_skew: Option<Span>,
 }
 
 const DEFAULT_SKEW: Span = Span::from_seconds(60);
 
-/// IDs that came at one instant, checked: what their first runs are asked of.
+/// IDs that were created at one instant, checked.
 ///
 /// ```
 /// use offbeat_core::runs::{NewId, FirstRunPolicy, NewIdSpec};
@@ -64,7 +64,7 @@ pub struct NewId<'a> {
     schedule: &'a Schedule,
     cycles: CycleCache<'a>,
     created: i64,
-    /// The cycle in which it came.
+    /// The cycle in which the ID was created.
     cycle_index: i64,
     /// Places a smeared run; `None` if there is none.
     smear: Option<Smear<'a>>,
@@ -73,7 +73,7 @@ pub struct NewId<'a> {
 /// Places a smeared run.
 #[derive(Debug, Clone)]
 enum Smear<'a> {
-    /// Over a span, by where in time it lies.
+    /// Over a span of usable time.
     Over(StartTimes),
     /// In a turn of the catch-up clock.
     InTurns(CatchUp<'a>),
@@ -84,17 +84,19 @@ enum Smear<'a> {
 pub struct FirstRun {
     /// When it starts, and the cycle that it is the run of.
     pub run: Run,
-    /// Of a smeared run: when its cycle would have run it; of a deferred one: when it would start
+    /// For a smeared run, when its cycle would have run it; for a deferred run, when it would start
     /// without the exclusion. In milliseconds since the Unix epoch.
     pub regular_unix_millis: Option<i64>,
 }
 
 impl<'a> NewId<'a> {
-    /// Checks a description; `from` is the instant that the new ID has come by.
+    /// Checks a description; `from` is the instant of the query.
     ///
     /// # Errors
-    /// When it came after `from` by more than the skew, or at the end of time, or the span does not go with the policy or
-    /// is not 1 tick to one period; the field is named as in `NewIdSpec`.
+    /// When `create_time` is after `from` by more than the skew, or too near to the end of time;
+    /// when the skew or the span is out of range; or when the span does not go with the policy or
+    /// with kinds. The field is named as in `NewIdSpec`. When kinds are declared and the schedule
+    /// is of none of them, naming `kind`.
     pub fn try_new(
         schedule: &'a Schedule,
         spec: &NewIdSpec,
@@ -137,17 +139,17 @@ impl<'a> NewId<'a> {
         })
     }
 
-    /// Another question begins, which may take as much again.
+    /// Begins another answer, which has the whole work budget again.
     pub fn begin_answer(&self) {
         self.cycles.begin_answer();
     }
 
-    /// When piece `piece` of `id` runs first, which stands at `place`. It is its regular run of the
-    /// cycle in which the ID came, if that is still to come; else what the policy says, and never
-    /// two runs. `None` if it never runs.
+    /// The first run of a piece of `id`, which stands at `place`: its regular run in the cycle of
+    /// the creation, if that is still to come; otherwise, what the policy says, and never two runs.
+    /// `None` if exclusions skip 1,000 cycles.
     ///
     /// # Errors
-    /// When too much would have to be worked out.
+    /// When the answer needs more work than its budget allows.
     pub fn first_run(
         &self,
         id: &Id<'_>,
@@ -158,7 +160,7 @@ impl<'a> NewId<'a> {
         let Some(next) = times.next(self.created)? else { return Ok(None) };
         let deferred_from = Some(next.regular_unix_millis).filter(|time| *time != next.unix_millis);
         let regular = FirstRun { run: next, regular_unix_millis: deferred_from };
-        // One of the cycle before can be deferred to a time that is still to come.
+        // A run of the cycle before can be deferred to a time that is still to come.
         let has_passed = next.cycle_index > self.cycle_index;
         let Some(smear) = self.smear.as_ref().filter(|_| has_passed) else {
             return Ok(Some(regular));

@@ -31,9 +31,9 @@ pub use windows::KeyRanges;
 
 pub(crate) use windows::intersection;
 
-/// The ID of the run that has this key: the first 16 bytes of its SHA-256, as 32 hexadecimal digits in
-/// lower case. Any queue takes it as the ID of a job, and a database as a UUID. Without a key there is
-/// none.
+/// The ID of the run with this key: the first 16 bytes of the key's SHA-256, as 32 hexadecimal
+/// digits in lower case. Queues take it as the ID of a job, and databases as a UUID. Empty for an
+/// empty key.
 ///
 /// ```
 /// use offbeat_core::runs::run_id;
@@ -47,8 +47,8 @@ pub fn run_id(run_key: &str) -> String {
     if run_key.is_empty() { String::new() } else { hexadecimal(digest.split_at(16).0) }
 }
 
-/// One run of an ID: one in each cycle, except those that exclusions skip, in the order of
-/// the cycles.
+/// One run of an ID. An ID has one run in each cycle, unless exclusions skip it; runs are in the
+/// order of their cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The cycle it belongs to; cycle 0 starts at the anchor, or is the unit of the calendar
@@ -73,11 +73,11 @@ impl Run {
     }
 
     /// The run's key: `prefix/cycle index/piece/canonical ID`, with the prefix of
-    /// [`Schedule::run_key_prefix`](crate::Schedule::run_key_prefix). The piece is 0 for an ID without weight; the
-    /// ID comes last, since it may hold slashes.
+    /// [`Schedule::run_key_prefix`](crate::Schedule::run_key_prefix). The piece is 0 for an ID
+    /// without weight. The ID comes last, since it may hold slashes.
     ///
-    /// A fraction has none: two rows may have stored the same, and one of them
-    /// would be taken for the other.
+    /// A fraction has no key: two rows may have stored the same fraction, and one would be taken
+    /// for the other.
     ///
     /// ```
     /// use offbeat_core::{Id, Run};
@@ -103,7 +103,7 @@ impl Run {
         })
     }
 
-    /// The same for who has the canonical text of the ID, behind what `key` holds.
+    /// Appends the same key to `key`, for callers that have the canonical text of the ID.
     pub fn write_key(&self, key: &mut String, prefix: &str, piece: u32, canonical_id: &str) {
         key.push_str(prefix);
         key.push('/');

@@ -1,10 +1,10 @@
 //! When a place runs: the next time, the last, those between two instants, and how many.
 //!
-//! All questions about runs are answered here. Where cycles are periods, a run is an addition; where they are
-//! units of a calendar, or have active windows or exclusions, cycles are worked out in chunks, which
-//! all places share, and what that takes is charged to a budget: [`Exhausted`] is an error of every
-//! question. Instants are milliseconds since the Unix epoch; those outside the years 1 to 9999 count
-//! as the nearest inside.
+//! All queries about runs are answered here. Where cycles are periods, a run is an addition. Where
+//! they are units of a calendar, or have active windows or exclusions, cycles are worked out in
+//! chunks that all places share. This work is charged to a budget, so every query can end with
+//! [`Exhausted`]. Instants are milliseconds since the Unix epoch; those outside the years 1 to 9999
+//! count as the nearest inside.
 
 use core::ops::Range;
 
@@ -22,7 +22,7 @@ use crate::schedule::Schedule;
 pub struct PlaceRuns<'a> {
     cache: &'a CycleCache<'a>,
     place: Place,
-    /// That of the kind whose place it is.
+    /// The grid of the kind that has this place.
     grid: Grid,
 }
 
@@ -33,7 +33,7 @@ impl CycleCache<'_> {
         PlaceRuns { cache: self, place: *place, grid: self.schedule().grid() }
     }
 
-    /// The runs of another kind of the ID that stands at `place`, which stands so many slots after
+    /// The runs of another kind of the ID that stands at `place`; it stands `offset` slots after
     /// kind 0.
     pub(super) fn runs_of_kind(&self, place: &Place, offset: u32) -> PlaceRuns<'_> {
         let own = self.schedule().grid();
@@ -48,13 +48,13 @@ impl<'a> PlaceRuns<'a> {
     /// be after the year 9999.
     ///
     /// # Errors
-    /// When too much would have to be worked out.
+    /// When the answer needs more work than its budget allows.
     pub fn next(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
         self.all_from(unix_millis).next().transpose()
     }
 
-    /// The same, but `None` if exclusions skip the next 64 cycles: of a place that never runs, not
-    /// much is looked through.
+    /// The same, but `None` if exclusions skip the next 64 cycles, so that little is looked through
+    /// for a place that never runs.
     pub(super) fn next_soon(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
         let millis = within_time(unix_millis);
         if self.schedule().plan().is_none() {
@@ -69,7 +69,7 @@ impl<'a> PlaceRuns<'a> {
     /// before the year 1.
     ///
     /// # Errors
-    /// When too much would have to be worked out.
+    /// When the answer needs more work than its budget allows.
     pub fn last(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
         let millis = within_time(unix_millis);
         self.last_before(self.schedule().cycle_of_millis(millis), millis)
@@ -85,7 +85,7 @@ impl<'a> PlaceRuns<'a> {
         self.all_from_cycle(self.schedule().cycle_of_millis(millis), millis)
     }
 
-    /// The same from an instant whose cycle is known.
+    /// The same as [`all_from`](Self::all_from) for an instant whose cycle is known.
     pub(super) fn all_from_cycle(
         &self,
         cycle: i64,
@@ -139,7 +139,7 @@ impl<'a> PlaceRuns<'a> {
         Ok(None)
     }
 
-    /// The runs that start in `range`, in order, one by one; those after an error are not all.
+    /// The runs that start in `range`, in order. After an error, the rest can be incomplete.
     pub fn between(
         &self,
         range: Range<i64>,
@@ -161,7 +161,7 @@ impl<'a> PlaceRuns<'a> {
     /// How many runs start in `range`.
     ///
     /// # Errors
-    /// When too much would have to be worked out.
+    /// When the answer needs more work than its budget allows.
     pub fn count(&self, range: Range<i64>) -> Result<u64, Exhausted> {
         let range = within_time(range.start)..within_time(range.end);
         if range.is_empty() {
@@ -170,12 +170,12 @@ impl<'a> PlaceRuns<'a> {
         self.tally([range.start, range.end]).map(|([count, _], _)| count)
     }
 
-    /// How many runs start between each of these instants, which rise, and the next; and how many
-    /// regular runs between the first and the last do not happen: exclusions skip them, or the clock
-    /// the whole of their cycle.
+    /// How many runs start from each of these ascending instants up to the next one (0 for the
+    /// last); and how many regular runs between the first and the last do not happen, because
+    /// exclusions skip them or the clock skips their whole cycle.
     ///
     /// # Errors
-    /// When too much would have to be worked out.
+    /// When the answer needs more work than its budget allows.
     pub fn tally<const N: usize>(&self, instants: [i64; N]) -> Result<([u64; N], u64), Exhausted> {
         let instants = instants.map(within_time);
         let mut counts = [0; N];
@@ -223,7 +223,7 @@ impl<'a> PlaceRuns<'a> {
         Ok((counts, skipped))
     }
 
-    /// The first cycle whose run is not before an instant, where each has one.
+    /// The first cycle whose run is not before an instant, if every cycle has one.
     fn first_cycle(&self, millis: i64) -> Result<i64, Exhausted> {
         match self.schedule().plan() {
             None => Ok(self.plain_cycles_before(millis)),
@@ -256,7 +256,7 @@ impl<'a> PlaceRuns<'a> {
         cycle(range.start) - BEFORE..cycle(range.end) + 2
     }
 
-    /// The first cycle whose run is not before `millis`, where each has one.
+    /// The first cycle whose run is not before `millis`, if every cycle has one.
     fn cycles_before(&self, plan: &CyclePlan, millis: i64) -> Result<i64, Exhausted> {
         let cycle = self.schedule().cycle_of_millis(millis);
         for cycle in (cycle - BEFORE..=cycle + 1).rev() {
@@ -314,7 +314,7 @@ mod tests {
         assert!(runs.next(0).is_ok_and(|run| run.is_some()));
     }
 
-    /// They are as far as can be from the years that there are.
+    /// The instants are as far as possible outside the years 1 to 9999.
     #[test]
     fn any_instant_may_be_asked_for() {
         let plain = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(3_600))).unwrap();

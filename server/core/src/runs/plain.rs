@@ -15,7 +15,7 @@ pub(super) struct PlainCycle {
 }
 
 impl PlainCycle {
-    /// Of an instant in the years 1 to 9999.
+    /// The cycle of an instant, which must be in the years 1 to 9999.
     pub(super) fn new(schedule: &Schedule, unix_millis: i64) -> Self {
         let tick = schedule.tick_millis().cast_signed();
         let period = schedule.period_millis().cast_signed(); // up to 3,660 days
@@ -24,8 +24,8 @@ impl PlainCycle {
         Self { index, start: unix_millis - passed, passed, period, tick }
     }
 
-    /// The first run at or after the instant, of an ID that runs so many ticks into each cycle:
-    /// in this one or in the next, without a division.
+    /// The first run at or after the instant, of an ID that runs `cycle_offset` ticks into each
+    /// cycle: in this cycle or the next, so no division is needed.
     #[inline]
     pub(super) fn next(self, cycle_offset: u64) -> Run {
         let offset = cycle_offset.cast_signed() * self.tick;
@@ -33,7 +33,7 @@ impl PlainCycle {
         Run::regular(self.index + later, self.start + later * self.period + offset)
     }
 
-    /// The run before that.
+    /// The run before [`next`](Self::next).
     #[inline]
     pub(super) fn last(self, cycle_offset: u64) -> Run {
         let next = self.next(cycle_offset);

@@ -17,12 +17,13 @@ pub struct Slot {
     pub cycle_index: i64,
     /// The earliest time at which an ID of the slot runs.
     pub start: Moment,
-    /// Behind the latest such time: where the next slot starts, if nothing lies between them.
+    /// The end of the slot, exclusive: where the next slot starts, unless inactive time lies
+    /// between them.
     pub end: Moment,
 }
 
 impl Schedule {
-    /// The slot that runs at `at`; none outside of the active windows.
+    /// The slot that runs at `at`; `None` outside the active windows.
     ///
     /// # Errors
     /// When it starts or ends outside the years 1 to 9999, naming `at_time`.

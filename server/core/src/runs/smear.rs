@@ -1,7 +1,7 @@
-//! Smears: where in a span the runs of an ID go that all would start now.
+//! Smears: where in a span late runs start, so that they do not all start now.
 //!
-//! The place in the span is independent of the place in the cycle: IDs of one slot, which missed
-//! their runs together, are not together in the span.
+//! The place in the span is independent of the place in the cycle: IDs of one slot that missed
+//! their runs together are spread over the span.
 
 use crate::ids::{Id, digest};
 use crate::limits::DUE_PAGED_RUNS;
@@ -9,7 +9,8 @@ use crate::placement::Placement;
 use crate::schedule::Schedule;
 
 impl Schedule {
-    /// What smears an ID: u, the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID).
+    /// The hash that smears an ID: u, the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of
+    /// the ID).
     /// `HASH` places by the first 8. Other placements have no salt.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
@@ -21,8 +22,8 @@ impl Schedule {
     }
 }
 
-/// Where run `index` of `count` goes in a span: ⌊(index·2^64 + hash)·span / (count·2^64)⌋. Each
-/// has an equal part of the span for itself, so that they keep their order.
+/// Where run `index` of `count` starts in a span: ⌊(index·2^64 + hash)·span / (count·2^64)⌋. Each
+/// run has an equal part of the span to itself, so that runs keep their order.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "less than the span")]
 pub(crate) fn position(hash: u64, index: u64, count: u64, span: u64) -> u64 {

@@ -5,7 +5,7 @@ use core::ops::Range;
 use crate::calendar::usable_from;
 use crate::schedule::Schedule;
 
-/// Cycles that are looked for one at which runs may start.
+/// Cycles that are searched for a time at which runs may start.
 pub(super) const REACHED_CYCLES: i64 = 64;
 
 /// Where late or smeared runs may start from an instant on: wherever active windows and
@@ -13,8 +13,8 @@ pub(super) const REACHED_CYCLES: i64 = 64;
 #[derive(Debug, Clone)]
 pub(crate) struct StartTimes {
     from: i64,
-    /// Over how many milliseconds runs are smeared: what was asked for, or what may be used of the
-    /// next cycles, if that is less.
+    /// Milliseconds over which runs are smeared: the requested span, or the usable time of the next
+    /// cycles if that is less.
     span: u64,
     usable: Usable,
 }
@@ -22,7 +22,7 @@ pub(crate) struct StartTimes {
 #[derive(Debug, Clone)]
 enum Usable {
     All,
-    /// The instants of ticks, in order.
+    /// Usable ticks since the Unix epoch, in order.
     Some {
         ticks: Vec<Range<i64>>,
         tick_millis: u64,
@@ -30,7 +30,7 @@ enum Usable {
 }
 
 impl StartTimes {
-    /// From `from` on, for a span of so many milliseconds of usable time.
+    /// The start times from `from` on, over a span in milliseconds of usable time.
     pub(crate) fn new(schedule: &Schedule, from: i64, span: u64) -> Self {
         let Some(plan) = schedule.plan().filter(|plan| plan.narrows()) else {
             return Self { from, span, usable: Usable::All };
@@ -43,7 +43,7 @@ impl StartTimes {
         Self { from, span, usable: Usable::Some { ticks, tick_millis } }
     }
 
-    /// Over how many milliseconds runs are smeared.
+    /// Milliseconds over which runs are smeared.
     pub(crate) const fn span(&self) -> u64 {
         self.span
     }

@@ -1,6 +1,6 @@
-//! Windows of time as ranges of keys: of what places an ID, as an integer in the order of the
-//! offsets that it decides. Under `HASH` the hash, under `FRACTION` the bits of the fraction;
-//! `TWISTER` has none.
+//! Windows of time as ranges of keys. A key is the integer that places an ID: under `HASH` the
+//! hash, under `FRACTION` the bits of the fraction. A larger key never has a smaller offset.
+//! `TWISTER` has no keys.
 
 use core::ops::Range;
 
@@ -12,12 +12,12 @@ use crate::schedule::Schedule;
 use crate::time::{Moment, Span};
 
 impl Schedule {
-    /// Where cycles are periods without windows and exclusions: the offsets from the cycle, in
-    /// ticks, of the runs in [`start`, `end`): a range, and a second one where the window holds
-    /// the start of a cycle.
+    /// The offsets from the cycle, in ticks, of the runs in [`start`, `end`): one range, and a
+    /// second one where the window holds the start of a cycle. Only where cycles are periods
+    /// without windows and exclusions.
     ///
     /// # Errors
-    /// When `end` is before `start`, or more than a period after it.
+    /// When `end` is before `start`, or more than a period after it; naming `end_time`.
     pub(crate) fn offsets_running_in(
         &self,
         start: Moment,
@@ -81,9 +81,9 @@ impl Schedule {
         smallest_fraction(ticks.start, of)..smallest_fraction(ticks.end, of)
     }
 
-    /// The ranges of what decides, of the hash or of the fraction, whose IDs run in
-    /// [`start`, `end`), exclusions considered; in order, not touching. Of plain periods a range at
-    /// the start of a cycle comes last.
+    /// The ranges of hashes or fractions whose IDs run in [`start`, `end`), exclusions considered.
+    /// They do not touch, and are in order; with plain periods and without kinds, a range at the
+    /// start of a cycle comes last.
     ///
     /// # Errors
     /// When `end` is before `start` or too far after it, or there are more than 64 ranges; naming
@@ -117,7 +117,7 @@ impl Schedule {
         })
     }
 
-    /// The same as keys.
+    /// The same ranges as keys, and any number of them.
     pub(crate) fn key_ranges_in(
         &self,
         start: Moment,
@@ -138,11 +138,11 @@ impl Schedule {
         Ok(keys.into_iter().map(|(start, end)| start..end).collect())
     }
 
-    /// The keys that stand at active ticks of a cycle with `of` of them, each range from the first
-    /// to behind the last.
+    /// The keys that stand at `ticks` of a cycle with `of` active ticks, as pairs of the first key
+    /// and the end, which is exclusive.
     fn keys_at(&self, ticks: &Range<u64>, of: u64) -> impl Iterator<Item = (u128, u128)> + use<'_> {
         let bound = move |offset| match self.placement() {
-            // Doubles in [0, 1] are ordered as their bits.
+            // Doubles in [0, 1] are in the order of their bits.
             Placement::Fraction => smallest_fraction(offset, of).to_bits().into(),
             Placement::Hash { .. } | Placement::Twister { .. } => hash_bound(offset, of),
         };
@@ -151,14 +151,14 @@ impl Schedule {
         ranges.map(move |ticks| (bound(ticks.start), bound(ticks.end)))
     }
 
-    /// The first key that stands at the start of a cycle, where a kind's places begin; 0 without
-    /// kinds.
+    /// The first key that stands at the start of a cycle, where the places of a kind wrap around; 0
+    /// without kinds.
     pub(crate) fn first_key(&self) -> u128 {
         let of = self.active_ticks();
         self.keys_at(&(0..of), of).map(|(start, _)| start).max().unwrap_or_default()
     }
 
-    /// Behind the last key.
+    /// The end of all keys, exclusive; 0 under `TWISTER`, which has none.
     pub(crate) const fn key_end(&self) -> u128 {
         match self.placement() {
             Placement::Hash { .. } => 1 << 64,
@@ -167,7 +167,7 @@ impl Schedule {
         }
     }
 
-    /// Where an ID with this key stands, where cycles are periods without active windows and
+    /// Where an ID with this key stands. Only where cycles are periods without active windows and
     /// exclusions.
     #[expect(clippy::cast_possible_truncation, reason = "a key is below 2^64")]
     pub(crate) fn place_of_key(&self, key: u128) -> Place {
@@ -196,16 +196,16 @@ impl Schedule {
     }
 }
 
-/// Ranges of what decides an ID's place.
+/// Ranges of the hash or fraction that decides an ID's place.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeyRanges {
-    /// Of hashes; one that ends at 2^64 is open.
+    /// Ranges of hashes; one that ends at 2^64 has no upper bound.
     Hashes(Vec<Range<u128>>),
-    /// Of fractions; one that ends at 1 is open.
+    /// Ranges of fractions; one that ends at 1 has no upper bound.
     Fractions(Vec<Range<f64>>),
 }
 
-/// What lies in a range of both; each list in order and without overlaps.
+/// The ranges that both lists cover; each list must be in order and without overlaps.
 pub(crate) fn intersection(a: &[Range<u128>], b: &[Range<u128>]) -> Vec<Range<u128>> {
     let pairs =
         a.iter().flat_map(|a| b.iter().map(move |b| a.start.max(b.start)..a.end.min(b.end)));

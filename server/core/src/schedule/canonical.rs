@@ -1,4 +1,4 @@
-//! The canonical text of a schedule: what its fingerprint is taken of.
+//! The canonical text of a schedule, from which its fingerprint is computed.
 
 use core::fmt::Write as _;
 

@@ -8,7 +8,7 @@ use super::{Schedule, ScheduleName};
 use crate::limits::{NAMED_SCHEDULES, REMEMBERED_SCHEDULES};
 use crate::rejection::{Reason, Rejection};
 
-/// A refusal names so many schedules that there are.
+/// Names that a refusal lists at most.
 const SHOWN: usize = 8;
 
 /// Schedules by name and version.
@@ -28,10 +28,10 @@ const SHOWN: usize = 8;
 pub struct Catalog(BTreeMap<ScheduleName, Arc<Schedule>>);
 
 impl Catalog {
-    /// Takes a schedule in.
+    /// Adds a schedule under its name and version.
     ///
     /// # Errors
-    /// When there is one of this name and version already, or there are too many.
+    /// When there is already a schedule of this name and version, or there are too many schedules.
     pub fn add(&mut self, name: ScheduleName, schedule: Schedule) -> Result<(), Rejection> {
         let count = self.0.len() + 1;
         if count > NAMED_SCHEDULES.max_size() {
@@ -56,31 +56,32 @@ impl Catalog {
     /// The schedule of a name and version.
     ///
     /// # Errors
-    /// When there is none ([`Reason::UnknownSchedule`]); the refusal names those that there are.
+    /// When there is none ([`Reason::UnknownSchedule`]); the refusal lists versions or names that
+    /// exist.
     pub fn get(&self, name: &ScheduleName) -> Result<&Arc<Schedule>, Rejection> {
         self.0.get(name).ok_or_else(|| {
             Rejection::new(Reason::UnknownSchedule, "", name, self.what_there_is(name.name()))
         })
     }
 
-    /// All of them, in the order of names and versions.
+    /// All schedules, in the order of names and versions.
     pub fn iter(&self) -> impl Iterator<Item = (&ScheduleName, &Arc<Schedule>)> {
         self.0.iter()
     }
 
-    /// How many there are.
+    /// The number of schedules.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no schedules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The versions of a name; if there is none, the names.
+    /// The versions of a name; if it has none, all names.
     fn what_there_is(&self, name: &str) -> String {
         if self.is_empty() {
             return "no schedules are loaded: start the server with --schedules".to_owned();
@@ -94,8 +95,8 @@ impl Catalog {
     }
 }
 
-/// What each name and version has ever meant to a server: their fingerprints. Versions that are
-/// no longer loaded stay, so that they cannot come back as something else.
+/// The fingerprint of each name and version that a server has ever loaded. Versions that are no
+/// longer loaded stay, so that they cannot come back with another meaning.
 ///
 /// ```
 /// use offbeat_core::{Catalog, Meanings, Schedule, ScheduleName, ScheduleSpec, Span};
@@ -119,7 +120,7 @@ impl Meanings {
     ///
     /// # Errors
     /// When it gives a known name and version another meaning ([`Reason::Contradictory`], naming
-    /// the first and how many more), or there would be too many to remember.
+    /// the first and the number of others), or there would be too many to remember.
     pub fn learn(&mut self, catalog: &Catalog) -> Result<(), Rejection> {
         let mut unknown = Vec::new();
         let mut changed = Vec::new();

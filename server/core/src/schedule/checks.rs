@@ -6,7 +6,7 @@ use crate::placement::{Placement, PlacementKind};
 use crate::rejection::{Reason, Rejection, in_range};
 use crate::time::{Moment, Span};
 
-/// The slot count of a schedule that names none is gcd(seconds of the period, this).
+/// Buckets by default. The default slot count is gcd(seconds of the cycle, this).
 const DEFAULT_BUCKET_COUNT: u32 = 256;
 const WIDE_BUCKET_COUNT: u32 = 65_536;
 
@@ -114,7 +114,7 @@ pub(super) struct CycleTicks {
     /// The greatest common divisor of the active ticks of all lengths of a cycle.
     pub(super) ticks: u64,
     pub(super) tick_millis: u64,
-    /// That number in words.
+    /// The meaning of `ticks`, in words.
     pub(super) name: &'static str,
 }
 
@@ -171,10 +171,11 @@ fn default_slot_count(cycle: &CycleTicks) -> Result<u32, Rejection> {
     Ok(1 << seconds.trailing_zeros().min(DEFAULT_BUCKET_COUNT.trailing_zeros()))
 }
 
-/// The divisors of `period` next to `count`, which is none, in words.
+/// The divisors of `period` next to `count`, which is not one, in words.
 fn nearest_divisors(period: u64, count: u32) -> String {
-    // Of a period with few divisors the search must end too. A divisor is found near the count, or by
-    // how many times it goes into the period; either way the first that is found is the nearest.
+    // The search must end for a period with few divisors, too. It looks for divisors near the
+    // count, and for those with a quotient near the count's; the first that it finds is the
+    // nearest.
     const STEPS: u64 = 1_024;
     let (largest, count) = (SLOT_COUNT.maximum.unsigned_abs(), u64::from(count));
     let times = period / count; // rounded down: the count does not divide the period

@@ -53,7 +53,7 @@ pub(super) fn cycles(spec: &ScheduleSpec, tick_millis: u64) -> Result<Cycles, Re
     let longest = axis.longest();
     let mut windows = windows(&spec.active_windows, longest, tick_millis)?;
     if windows.len() == 1 && windows.first() == Some(&(0..longest)) {
-        windows.clear(); // the default
+        windows.clear(); // it is the default
     }
     let of_lengths: Vec<u64> =
         lengths.iter().map(|length| active_ticks(&windows, *length)).collect();
@@ -153,7 +153,7 @@ fn window(window: CycleWindow, longest: u64, tick_millis: u64) -> Result<Range<u
     Ok(start..ticks("end_offset", window.end, start + 1)?)
 }
 
-/// In the order of their canonical texts, each once.
+/// The exclusions, checked: in the order of their canonical texts, each once.
 fn exclusions(
     specs: &[ExclusionSpec],
     longest: u64,

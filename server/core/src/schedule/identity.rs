@@ -1,4 +1,5 @@
-//! What a schedule is known by: its canonical text and fingerprint, its name, and the head of its run keys.
+//! What identifies a schedule: its canonical text and fingerprint, its name, and the prefix of its
+//! run keys.
 
 use sha2::{Digest, Sha256};
 
@@ -12,13 +13,13 @@ use crate::rejection::Rejection;
 pub(super) struct Named {
     /// `name/version`.
     text: String,
-    /// Computed once, since it is asked for with every answer.
+    /// Computed once, since every answer needs it.
     fingerprint: String,
 }
 
 impl Schedule {
-    /// The same schedule, known by name: its run keys begin with `name/version`. Nothing else
-    /// changes, the fingerprint least of all.
+    /// The same schedule under a name: its run keys begin with `name/version`. Nothing else
+    /// changes, and the fingerprint stays the same.
     ///
     /// ```
     /// use offbeat_core::{Schedule, ScheduleName, ScheduleSpec, Span};
@@ -35,10 +36,9 @@ impl Schedule {
         Self { named, ..self }
     }
 
-    /// What the fingerprint is taken of: a line for the format, then a line
-    /// `name=value` for each field that decides, defaults filled in, joined by
-    /// line feeds. `weight_quantum=…` stands there only if it is set. The salt comes
-    /// last and ends the text as it is.
+    /// The text that is hashed to the fingerprint: a line for the format, then a line `name=value`
+    /// for each field that matters, defaults filled in, joined by line feeds. `weight_quantum=…` is
+    /// there only if it is set. The salt comes last, and ends the text as it is.
     ///
     /// ```text
     /// offbeat.v1.Schedule
@@ -51,9 +51,10 @@ impl Schedule {
     /// ```
     ///
     /// With a calendar, `cycle=DAY` (`WEEK`, `MONTH`) and `time_zone=Europe/Berlin` (the name in
-    /// the case of the database; an alias is another name) stand for the period, and there is no
-    /// anchor. Behind the slot count come a line for each active window, in order, and for each
-    /// exclusion, sorted, each once; a window over the whole cycle is none.
+    /// the case of the database; an alias is another name) replace the period, and there is no
+    /// anchor. After the slot count come a line for each active window, in order, and one for each
+    /// exclusion, sorted, each once. A window over the whole cycle is left out. With kinds, the
+    /// lines `kind_spacing`, `kind`, `kind_conflict` and `catch_up_span` follow.
     ///
     /// ```text
     /// active_window=3600s..18000s
@@ -65,7 +66,7 @@ impl Schedule {
         canonical::text(self)
     }
 
-    /// SHA-256 of the canonical text, in hexadecimal: equal for callers who mean the same.
+    /// SHA-256 of the canonical text, in hexadecimal: equal for schedules with the same meaning.
     ///
     /// ```
     /// use offbeat_core::{Schedule, ScheduleSpec, Span};
@@ -87,15 +88,15 @@ impl Schedule {
         }
     }
 
-    /// What stands for the schedule at the head of its run keys: `name/version`, or the
-    /// fingerprint of one without a name.
+    /// The part of run keys that stands for the schedule: `name/version`, or the fingerprint of a
+    /// schedule without a name.
     #[must_use]
     pub fn run_key_root(&self) -> String {
         self.named.as_ref().map_or_else(|| self.fingerprint(), |named| named.text.clone())
     }
 
-    /// What the run keys of a kind of job begin with: [`run_key_root`](Self::run_key_root)
-    /// and `/kind`. The key of a run is equal for two attempts to enqueue it; see [`Run::key`](crate::Run::key).
+    /// The prefix of the run keys of a kind of job: [`run_key_root`](Self::run_key_root) and
+    /// `/kind`. Two attempts to enqueue a run have the same key; see [`Run::key`](crate::Run::key).
     ///
     /// # Errors
     /// When the name is empty, longer than 64 characters, or has others than

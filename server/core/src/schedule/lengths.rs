@@ -60,13 +60,13 @@ impl Schedule {
         self.cycle_start(self.cycle_of_millis(moment.unix_millis_floor()) + 1)
     }
 
-    /// Length of a period; not with a calendar, nor with active windows or exclusions.
+    /// Length of a cycle, where cycles are periods without active windows and exclusions.
     pub(crate) const fn period_millis(&self) -> u64 {
         self.active_ticks() * self.tick_millis()
     }
 
-    /// Length of the shortest cycle, by the wall clock: what spans of due runs, new IDs and
-    /// migrations may be.
+    /// Length of the shortest cycle, by the wall clock: the limit of the spans of due runs, new IDs
+    /// and migrations.
     pub(crate) fn shortest_cycle_millis(&self) -> i64 {
         let ticks = self.plan().map_or(self.active_ticks(), |plan| plan.axis.shortest());
         (ticks * self.tick_millis()).cast_signed()
@@ -78,25 +78,26 @@ impl Schedule {
         (ticks * self.tick_millis()).cast_signed()
     }
 
-    /// No cycle is longer by the wall clock, in milliseconds.
+    /// Length of the longest cycle, by the wall clock.
     pub(crate) fn longest_cycle_millis(&self) -> i64 {
         let ticks = self.plan().map_or(self.active_ticks(), |plan| plan.axis.longest());
         (ticks * self.tick_millis()).cast_signed()
     }
 
-    /// What that is, in words.
+    /// The words for [`shortest_cycle_millis`](Self::shortest_cycle_millis) in refusals.
     pub(crate) fn shortest_cycle_name(&self) -> &'static str {
         if self.calendar().is_some() { "one cycle, at its shortest" } else { "one period" }
     }
 
-    /// No place waits longer from one run to the next. With exclusions there is no such bound.
+    /// The longest time from one run of a place to the next; `None` with exclusions, which have no
+    /// such bound.
     pub(crate) fn longest_wait_millis(&self) -> Option<i64> {
         let Some(plan) = self.plan() else { return Some(self.period_millis().cast_signed()) };
         let wait = plan.longest_wait().checked_mul(self.tick_millis().cast_signed());
         wait.filter(|_| !self.has_exclusions())
     }
 
-    /// Whether a run can be skipped or deferred: to find runs then takes long.
+    /// Whether a run can be skipped or deferred, so that finding runs takes longer.
     #[must_use]
     pub fn has_exclusions(&self) -> bool {
         self.plan().is_some_and(|plan| !plan.exclusions.is_empty())
@@ -121,7 +122,7 @@ impl Schedule {
         self.plan().is_some_and(|plan| !plan.windows.is_empty())
     }
 
-    /// Whether the same parts of cycles are active, wherever these start.
+    /// Whether both have the same active windows, wherever their cycles start.
     pub(crate) fn has_windows_of(&self, other: &Self) -> bool {
         let windows = |schedule: &Self| schedule.plan().map(|plan| plan.windows.clone());
         windows(self).unwrap_or_default() == windows(other).unwrap_or_default()
@@ -135,7 +136,7 @@ impl Schedule {
         })
     }
 
-    /// A field that makes the cycles more than a period.
+    /// A field that keeps the cycles from being plain periods, if one does.
     pub(crate) fn irregular_field(&self) -> Option<&'static str> {
         let plan = self.plan()?;
         Some(match (self.calendar(), plan.windows.is_empty()) {

@@ -30,8 +30,7 @@ pub use spec::{CycleSpec, ScheduleSpec};
 
 pub(crate) use turns::{Turns, share};
 
-/// A checked schedule: every question to it has an answer, or a refusal that
-/// is about the question alone.
+/// A checked schedule: every query to it has an answer, or a refusal that is about the query alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     grid: Grid,
@@ -42,7 +41,7 @@ pub struct Schedule {
     plan: Option<Box<CyclePlan>>,
     weight_quantum: Option<u64>,
     kinds: Option<Arc<Kinds>>,
-    /// The kind whose places these are; without kinds, and of a schedule as a whole, none.
+    /// The kind whose places these are; `None` without kinds, and for a schedule as a whole.
     kind: Option<u32>,
     named: Option<Named>,
 }
@@ -51,8 +50,8 @@ impl Schedule {
     /// Checks a description.
     ///
     /// # Errors
-    /// When a field is out of its range, does not divide, or does not go with
-    /// the placement; the field is named as in `ScheduleSpec`.
+    /// When a field is out of range or does not go with another, the slot count does not divide the
+    /// cycle, or the kinds do not fit; the field is named as in `ScheduleSpec`.
     ///
     /// ```
     /// use offbeat_core::{Schedule, ScheduleSpec, Span};
@@ -68,8 +67,9 @@ impl Schedule {
         let cycle = cycles.common_ticks(tick_millis);
         let slot_count = checks::slot_count(spec.slot_count, &cycle, &placement)?;
         let shortest = cycles.active_ticks.first().copied().unwrap_or(1);
+        // A divisor of a positive number leaves at least 1.
         let slot_ticks =
-            NonZeroU64::new(shortest / u64::from(slot_count)).unwrap_or(NonZeroU64::MIN); // a divisor of a positive number leaves at least 1
+            NonZeroU64::new(shortest / u64::from(slot_count)).unwrap_or(NonZeroU64::MIN);
         let (plan, anchor_millis) = (cycles.plan.map(Box::new), cycles.anchor_millis);
         let whole = Self {
             grid: Grid::new(slot_count, slot_ticks),
@@ -104,13 +104,13 @@ impl Schedule {
         self.grid.period_ticks()
     }
 
-    /// Active ticks in a cycle.
+    /// Active ticks in this cycle.
     #[must_use]
     pub fn active_ticks_of(&self, cycle_index: i64) -> u64 {
         self.plan.as_ref().map_or(self.active_ticks(), |plan| plan.active_ticks(cycle_index))
     }
 
-    /// What the active ticks of all cycles are multiples of.
+    /// The greatest common divisor of the active ticks of all cycles.
     pub(crate) fn active_ticks_of_all(&self) -> u64 {
         // Four years have months of each length.
         (0..48).map(|cycle| self.active_ticks_of(cycle)).fold(0, greatest_common_divisor)
@@ -122,7 +122,7 @@ impl Schedule {
         Span::from_millis(self.tick_millis)
     }
 
-    /// Length of a cycle; of calendars by the wall clock, and of months the greatest.
+    /// Length of a cycle; with a calendar, of the longest one, by the wall clock.
     #[must_use]
     pub fn period(&self) -> Span {
         self.span(self.plan.as_ref().map_or(self.active_ticks(), |plan| plan.axis.longest()))
@@ -134,7 +134,7 @@ impl Schedule {
         self.plan.as_ref()?.axis.calendar()
     }
 
-    /// The parts of a cycle that may be used; none, if it is all of it.
+    /// The parts of a cycle that may be used; empty if all of it may.
     #[must_use]
     pub fn active_windows(&self) -> Vec<CycleWindow> {
         let windows = self.plan.iter().flat_map(|plan| &plan.windows);
@@ -160,10 +160,10 @@ impl Schedule {
         self.resolution().times(ticks)
     }
 
-    /// Slots that a job needs which runs so long: rounded up, and at least one.
+    /// Slots that a job with this run time needs: rounded up, and at least one.
     ///
     /// # Errors
-    /// When the run time is negative or longer than a cycle.
+    /// When the run time is negative or longer than a cycle; the rejection names no field.
     ///
     /// ```
     /// use offbeat_core::{Schedule, ScheduleSpec, Span};
@@ -183,7 +183,7 @@ impl Schedule {
         Ok(u64::try_from(needed).unwrap_or(u64::MAX).max(1))
     }
 
-    /// Start of cycle 0 of a period; none of a calendar.
+    /// Start of cycle 0; `None` with a calendar.
     #[must_use]
     pub fn anchor_time(&self) -> Option<Moment> {
         let anchor = Moment::from_unix_millis(self.anchor_millis).unwrap_or(Moment::UNIX_EPOCH);

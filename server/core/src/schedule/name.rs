@@ -17,8 +17,8 @@ impl ScheduleName {
     /// Checks a name and a version.
     ///
     /// # Errors
-    /// When one is out of range, naming `name` or `version`; a version of 0, which is what callers
-    /// send who forgot it, is missing.
+    /// When one is out of range, naming `name` or `version`. A version of 0 is refused as missing:
+    /// callers that leave it out send 0.
     pub fn try_new(name: &str, version: i64) -> Result<Self, Rejection> {
         check_part("name", name, SCHEDULE_NAME)?;
         if version == 0 {

@@ -25,8 +25,8 @@ impl Schedule {
         Ok(self.through_windows(self.grid.place(&self.placement, id)?))
     }
 
-    /// Where an ID that stands at `place` stands in a certain cycle: the same, except for months,
-    /// whose lengths differ. ([`place`](Self::place) means one of 28 days.)
+    /// The place, in a given cycle, of an ID that stands at `place`: the same, except for months,
+    /// whose lengths differ. ([`place`](Self::place) is for a month of 28 days.)
     #[must_use]
     pub fn place_in(&self, place: &Place, cycle_index: i64) -> Place {
         let Some(plan) = &self.plan else { return *place };
@@ -48,8 +48,9 @@ impl Schedule {
         }
     }
 
-    /// Where many IDs stand; `each` hears, in order, what [`place`](Self::place) says of each, or
-    /// the refusal that an ID came as. Far quicker than one by one: see [`simd`](crate::placement::simd).
+    /// Places many IDs. `each` gets, in order, the result of [`place`](Self::place) for each ID, or
+    /// the refusal that came in its place. Much faster than one by one: see
+    /// [`simd`](crate::placement::simd).
     ///
     /// ```
     /// use offbeat_core::{Id, Schedule, ScheduleSpec, Span};
@@ -69,7 +70,7 @@ impl Schedule {
         self.place_all_with(Kernel::best(), ids, each);
     }
 
-    /// The same with a certain kernel: the answers are equal, the speed is not.
+    /// The same with a given kernel, which decides the speed and not the answers.
     pub fn place_all_with<'a>(
         &self,
         kernel: Kernel,
@@ -93,8 +94,8 @@ impl Schedule {
         self.grid.place_all(kernel, &self.placement, ids, &mut active);
     }
 
-    /// Where piece `piece` stands of the weighted ID that stands at `place`, which is one of
-    /// [`place`](Self::place); piece 0 stands there itself.
+    /// The place of piece `piece` of the weighted ID that stands at `place`, which must come from
+    /// [`place`](Self::place). Piece 0 stands at `place` itself.
     ///
     /// ```
     /// use offbeat_core::{Schedule, ScheduleSpec, Span};
@@ -110,7 +111,7 @@ impl Schedule {
         if piece == 0 || self.plan.is_none() {
             return moved;
         }
-        // What decides in cycles of other lengths.
+        // The fraction that decides the piece's place in cycles of other lengths.
         let why = match moved.why {
             Why::Fraction(_) => {
                 Why::Fraction(smallest_fraction(moved.cycle_offset, self.active_ticks()))

@@ -16,8 +16,8 @@ pub struct ScheduleSpec {
     /// Start of cycle 0, on a tick since the Unix epoch; not with a calendar. Default: the Unix
     /// epoch.
     pub anchor_time: Option<Moment>,
-    /// Slots in a cycle; divides its active ticks (of months: of each length). Default: gcd(these
-    /// in seconds, 256).
+    /// Slots in a cycle. Must divide its active ticks; with months, those of months of each length.
+    /// Default: gcd(active seconds, 256).
     pub slot_count: Option<i64>,
     /// How an ID becomes a place. Default: `HASH`.
     pub placement: PlacementKind,
@@ -33,16 +33,16 @@ pub struct ScheduleSpec {
     pub active_windows: Vec<CycleWindow>,
     /// Times at which nothing may start. Default: none.
     pub exclusions: Vec<ExclusionSpec>,
-    /// The kinds of job that must not meet. Default: none, and any name of a kind is a label.
+    /// The kinds of job that must not meet. Default: none; the name of a kind is then only a label.
     pub kinds: Vec<KindSpec>,
-    /// How the kinds are spread over the cycle; with kinds alone. Default: evenly.
+    /// How the kinds are spread over the cycle; only with kinds. Default: evenly.
     pub kind_spacing: Spacing,
-    /// Which pairs of kinds must not meet, by name; without run times, evenly spaced. Default: any
-    /// two.
+    /// Pairs of kinds that must not meet, by name; not with run times, and only with even spacing.
+    /// Default: all pairs.
     pub kind_conflicts: Vec<(String, String)>,
-    /// Over how much of a cycle's usable time late runs are spread: at most the 2k-th part of it
-    /// for k kinds, and long enough to keep them apart; with kinds alone. Default: an eighth, less
-    /// with more than four kinds, or as much as run times need.
+    /// How much of a cycle's usable time late runs are spread over: at most 1/(2k) of it for k
+    /// kinds, and enough to keep them apart; only with kinds. Default: an eighth, less with more
+    /// than four kinds, or as much as run times need.
     pub catch_up_span: Option<Span>,
 }
 

@@ -1,8 +1,8 @@
-//! The turns of the catch-up clock: equal parts of a cycle, in each of which every late run of every
-//! kind has a place.
+//! The turns of the catch-up clock: equal parts of a cycle. Every late run of every kind has a place
+//! in each of them.
 //!
-//! Kinds stand in a turn as they stand in the cycle, so that two of them keep their share of it
-//! however late each is. See [`runs`](crate::runs) for where in a turn that is.
+//! Kinds stand in a turn as they stand in the cycle. So two of them stay their share of a turn
+//! apart, however late each is. See [`runs`](crate::runs) for where in a turn that is.
 
 use super::Schedule;
 use super::kinds::Kind;
@@ -11,7 +11,7 @@ use crate::limits::CATCH_UP_TURNS;
 use crate::rejection::{Reason, Rejection};
 use crate::time::Span;
 
-/// Without a catch-up span, a cycle has this many turns or more.
+/// Without a catch-up span, a cycle has this many turns or more, if they are long enough then.
 const DEFAULT_TURNS: u64 = 8;
 
 /// The turns of a cycle, and how near runs may come to one another.
@@ -19,12 +19,12 @@ const DEFAULT_TURNS: u64 = 8;
 pub(crate) struct Turns {
     /// Turns in a cycle: a divisor of the ticks that each cycle may use.
     count: u64,
-    /// Over how much usable time late runs are spread: a turn, or somewhat more.
+    /// How much usable time late runs are spread over: a turn, or somewhat more.
     span: Span,
-    /// Time in milliseconds that is kept free behind a run of each kind.
+    /// Milliseconds that are kept free after a run of each kind.
     leads: Vec<u64>,
-    /// The least that lies between two late runs of kinds that must not meet, in a turn of the
-    /// shortest cycle that a change of the clocks cuts, in milliseconds.
+    /// The shortest distance between late runs of two kinds that must not meet, in a turn of the
+    /// shortest cycle that a change of the clock cuts, in milliseconds.
     apart: u64,
     /// By how much a change of the clocks can cut a turn, in milliseconds.
     cut: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Checks a span, or takes the default for `kinds`, each with its gap.
+    /// Checks a span, or takes the default for `kinds`. Each kind must have its gap.
     pub(super) fn try_new(
         span: Option<Span>,
         schedule: &Schedule,
@@ -83,7 +83,7 @@ impl Turns {
             .of(schedule, kinds))
     }
 
-    /// The same turns for kinds by the clock of another zone.
+    /// The same turns for `kinds`, by the clock of `schedule`.
     pub(super) fn of(self, schedule: &Schedule, kinds: &[Kind]) -> Self {
         let (slots, turn) =
             (u64::from(schedule.slot_count()), millis_of(schedule, false) / self.count);
@@ -91,8 +91,8 @@ impl Turns {
             schedule.span(u64::from(kind.gap) * schedule.slot_ticks()).minus(kind.gap_time)
         };
         let lost = kinds.iter().map(lost).max().map_or(0, Span::millis_ceil);
-        // A change may cut a turn without making a kind's gap shorter: active windows that it falls
-        // into need not be those between which the kinds are nearest.
+        // A change may cut a turn without making a kind's gap shorter: it may fall into other
+        // active windows than those in which the kinds are nearest.
         let skip = schedule.plan().map_or(0, longest_skip) * schedule.tick_millis();
         let cut = lost.max(skip);
         let gap = kinds.iter().map(|kind| kind.gap.into()).min().unwrap_or(slots);
@@ -126,26 +126,27 @@ impl Turns {
         self.cut > 0
     }
 
-    /// How many turns away a place of another kind can lie near: the next, or as far as clocks skip.
+    /// How many turns away a place of another kind can be near: the next turn, or as far as clocks
+    /// skip.
     pub(crate) const fn reach(&self) -> i64 {
         1 + self.cut.div_ceil(self.shortest).cast_signed()
     }
 
-    /// What lies at least between two late runs of kinds that must not meet, in milliseconds, in a
-    /// turn that a change of the clocks cuts.
+    /// The shortest distance between late runs of two kinds that must not meet, in a turn that a
+    /// change of the clock cuts, in milliseconds.
     pub(crate) const fn apart_in_cut(&self) -> u64 {
         self.apart
     }
 }
 
-/// ⌊turn·slots of it / slots⌋.
+/// ⌊turn·of / slots⌋.
 pub(crate) fn share(turn: u64, of: u64, slots: u64) -> u64 {
     let share = u128::from(turn) * u128::from(of) / u128::from(slots.max(1));
     u64::try_from(share).unwrap_or(u64::MAX)
 }
 
-/// The shortest turn, in milliseconds, in which each kind has its run time, and a millisecond that
-/// rounding may take, before the next one.
+/// The shortest turn, in milliseconds, in which each kind has its run time, and a millisecond for
+/// rounding, before the next one.
 fn least_turn(slots: u64, kinds: &[Kind]) -> u64 {
     let needed = |kind: &Kind| {
         let run_time = kind.run_time.map_or(1, Span::millis_ceil).max(1);
@@ -164,8 +165,8 @@ fn millis_of(schedule: &Schedule, longest: bool) -> u64 {
     ticks * schedule.tick_millis()
 }
 
-/// All divisors of a positive number, rising. Cycles have at most 316,224,000,000 ticks, so that
-/// 600,000 numbers are tried at most.
+/// All divisors of a positive number, ascending. Cycles have at most 316,224,000,000 ticks, so at
+/// most 600,000 numbers are tried.
 fn divisors(number: u64) -> Vec<u64> {
     let (mut rest, mut found) = (number, vec![1]);
     let mut prime = 2;

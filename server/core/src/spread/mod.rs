@@ -1,12 +1,12 @@
 //! Spreading: groups in, jobs out, with jobs of one group apart.
 //!
-//! A *dispatcher* yields groups; each *feeder* holds one group and hands out its jobs one
-//! by one; the *spreader* asks the feeders in turn. Nothing is pulled before it is needed:
-//! a group when a feeder is empty, a job when its turn has come. So groups may be endless,
-//! and made while the first jobs run.
+//! A *dispatcher* yields groups. Each *feeder* holds one group and hands out its jobs one by one.
+//! The *spreader* asks the feeders in turn. Nothing is pulled before it is needed: a group when a
+//! feeder is empty, a job when it is the feeder's turn. So groups may be endless, and may be made
+//! while the first jobs run.
 //!
-//! A spread is free of I/O. It pulls from a [`Source`], which may have nothing yet; then it
-//! stays as it is and is asked again later.
+//! A spread is free of I/O. It pulls from a [`Source`]. If the source has nothing yet, the spread
+//! stays as it is and can be asked again later.
 //!
 //! ```
 //! use offbeat_core::spread::{Spread, SpreadSpec, Turn, Groups};

@@ -1,6 +1,6 @@
 //! Canonical proto JSON for any message, by its descriptor.
 //!
-//! Reading refuses what protobuf could not say the same way, and names the field that is wrong.
+//! Reading refuses JSON that has no exact form in protobuf, and names the field that is wrong.
 //! Writing includes fields that hold their default, so that slot 0 can be seen.
 
 mod path;

@@ -1,5 +1,5 @@
-//! Which field of a JSON message is wrong, and what it may be: from the descriptors, for any
-//! message. The text is walked again for it, and nothing is built of it.
+//! Finds which field of a JSON message is wrong, and what it may be, by the descriptors of any
+//! message. The text is read again for that, and nothing is built of it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use serde_path_to_error::{Path, Segment};
 /// Characters of an unknown key that a refusal shows.
 const SHOWN_KEY: usize = 64;
 
-/// Longer values are shown as they were written, cut; shorter ones as compact JSON.
+/// Longer values are shown as they were written, shortened; shorter ones as compact JSON.
 const SHOWN_VALUE_BYTES: usize = 4 << 10;
 
 const BROKEN_STRING: &str =
@@ -62,7 +62,7 @@ fn join(parent: &str, field: &str) -> String {
     if parent.is_empty() { field.to_owned() } else { format!("{parent}.{field}") }
 }
 
-/// A place in a message, beside the value that stands there.
+/// A place in a message, with the value at that place.
 struct Place<'a> {
     name: String,
     kind: Kind,
@@ -89,13 +89,13 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// If the value is an object with a field that the message does not have.
+    /// The refusal of a field of an object that the message does not have.
     fn unknown_field(&self) -> Option<Rejection> {
         let message = self.kind.as_message().filter(|message| !is_well_known(message))?;
         let (key, value) = first_member(self.value, |key| find_field(message, key).is_none())?;
         let allowed = format!("must be a field of {}: {}", message.name(), field_names(message));
         let shown_key: String = match &*key {
-            "" => "\"\"".to_owned(), // or no field would be named
+            "" => "\"\"".to_owned(), // otherwise no field would be named
             key => key.chars().take(SHOWN_KEY).collect(),
         };
         let rejection = Rejection::new(Reason::Malformed, shown_key, shown(value), allowed);
@@ -226,7 +226,7 @@ fn field_names(message: &MessageDescriptor) -> String {
     names.join(", ")
 }
 
-/// What a value of `kind` may be; nothing where the reader's own words say more.
+/// The allowed values of `kind` in words; `None` where the reader's own error says more.
 fn describe(kind: &Kind) -> Option<String> {
     let words = match kind {
         Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => "an integer, -2147483648 to 2147483647",
@@ -250,7 +250,7 @@ fn describe(kind: &Kind) -> Option<String> {
             "google.protobuf.Timestamp" => {
                 "an instant of the years 1 to 9999 as RFC 3339, \"2026-01-01T00:00:00Z\""
             }
-            // A conflict inside a oneof is said best by the reader.
+            // The reader's own error describes a conflict inside a oneof best.
             _ => return None,
         },
     };

@@ -1,4 +1,4 @@
-//! A text to a message, or to the refusal of one field.
+//! Reads a message from JSON, or refuses one of its fields.
 
 use offbeat_core::{Reason, Rejection};
 use prost_reflect::{DeserializeOptions, DynamicMessage, MessageDescriptor};
@@ -33,5 +33,5 @@ pub(super) fn message(
 
 fn not_json(error: &serde_json::Error) -> Rejection {
     let allowed = format!("must be one JSON object ({error})");
-    Rejection::new(Reason::Malformed, "message", "text that is no JSON", allowed)
+    Rejection::new(Reason::Malformed, "message", "text that is not JSON", allowed)
 }

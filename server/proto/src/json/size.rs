@@ -10,8 +10,8 @@ use crate::status;
 /// Deeper texts are refused by the reader.
 const DEPTH: usize = 128;
 
-/// Refuses a text with more objects, or more items of lists, than any method takes. What is no
-/// JSON is left to the reader.
+/// Refuses a text with more objects, or more items of lists, than any method takes. Text that is
+/// not JSON is left to the reader.
 pub(super) fn check(json: &[u8]) -> Result<(), Status> {
     let (mut objects, mut items) = (0, 0);
     // Whether each open bracket is a list's.

@@ -1,7 +1,6 @@
-//! What JSON can say and a message cannot, and what the reader would quietly
-//! change: a field given twice, two fields of a oneof, a fraction of a
-//! nanosecond, a leap second, an integer written as a float that cannot hold it
-//! or with leading zeros. All of it is refused.
+//! Refuses what JSON can say and a message cannot, and what the reader would silently change: a
+//! field given twice, two fields of a oneof, a fraction of a nanosecond, a leap second, an integer
+//! written as a float that cannot hold it or with leading zeros.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,12 +14,12 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use super::path::{find_field, is_well_known};
 use crate::limits::JSON_MASK_BYTES;
 
-/// The first thing in `json` that its message would not say the same way.
+/// Refuses the first thing in `json` that its message cannot hold unchanged.
 pub(super) fn check(message: &MessageDescriptor, json: &[u8]) -> Result<(), Rejection> {
     let found = RefCell::new(None);
     let place = Place { kind: Kind::Message(message.clone()), name: String::new(), found: &found };
     let mut text = serde_json::Deserializer::from_slice(json);
-    // Errors of the text itself are the reader's to tell.
+    // The reader reports errors of the text itself.
     let _ = place.deserialize(&mut text);
     found.into_inner().map_or(Ok(()), Err)
 }
@@ -88,7 +87,7 @@ impl<'de> Visitor<'de> for Place<'_> {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
         let message = self.kind.as_message().filter(|message| !is_well_known(message));
-        let mut given = BTreeMap::new(); // by number; and by oneof, which has none
+        let mut given = BTreeMap::new(); // by number
         while let Some(key) = map.next_key::<String>()? {
             let Some(field) = message.and_then(|message| find_field(message, &key)) else {
                 map.next_value::<IgnoredAny>()?;

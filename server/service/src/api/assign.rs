@@ -8,7 +8,6 @@ use offbeat_core::{Catalog, Exhausted, Id, Moment, Place, Reason, Rejection, Sch
 use super::convert;
 use offbeat_proto as proto;
 
-/// Decides the request.
 pub(super) fn assign(
     request: proto::AssignSlotRequest,
     now: fn() -> Moment,
@@ -63,7 +62,7 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn piece(&self, place: &Place, piece: u32) -> Result<proto::Piece, Exhausted> {
         let place = self.schedule.piece(place, piece);
-        // One run tells the cycle, if no more are asked for.
+        // At least one run is found, even if none is requested: it gives the cycle.
         let next = self.runs.next_runs(&place).take(self.run_count.max(1));
         let next = next.collect::<Result<Vec<_>, _>>()?;
         let cycle = next.first().map_or_else(|| self.runs.cycle(), |run| run.cycle_index);
@@ -91,7 +90,7 @@ impl Asked<'_> {
     }
 }
 
-/// How many pieces the ID has, if their runs fit an answer.
+/// The number of pieces of the ID. Refused if their runs do not fit in one answer.
 fn pieces(schedule: &Schedule, weight: Option<i64>, run_count: usize) -> Result<u32, Rejection> {
     let Some(weight) = weight else { return Ok(1) };
     let pieces = schedule.piece_count(weight)?;

@@ -13,11 +13,11 @@ use crate::work::{Permit, offload};
 use offbeat_proto as proto;
 use offbeat_proto::status;
 
-/// Batches of more IDs are decided off the event loop.
+/// Larger batches are decided off the event loop.
 const INLINE_IDS: usize = 256;
 
-/// What an assignment takes in an answer: its columns, and the message that is written of them
-/// while they are still there.
+/// Bytes of an assignment in an answer: its columns, and the encoded message, which exists at the
+/// same time.
 const ASSIGNMENT_BYTES: usize = 2 * 44;
 
 /// Values that all IDs of a batch, or of a stream of batches, share.
@@ -40,7 +40,8 @@ pub(super) struct Opening {
 }
 
 impl Batch {
-    /// Checks what a message says of all IDs; off the event loop, if the schedule takes long to check.
+    /// Checks the fields that apply to all IDs; off the event loop if the schedule takes long to
+    /// check.
     pub(super) async fn open(
         opening: Opening,
         now: fn() -> Moment,
@@ -72,8 +73,8 @@ impl Batch {
         convert::identity(&self.schedule)
     }
 
-    /// Assigns a column; a long one on another thread, so that the event loop continues.
-    /// Says how many IDs there were, too.
+    /// Assigns a column; a long one on another thread, so that the event loop continues. Also
+    /// returns the number of IDs.
     pub(super) async fn assign(
         &self,
         ids: Option<proto::IdBatch>,

@@ -1,5 +1,5 @@
-//! `ListSchedules`: the schedules that are loaded, in pages. A token names the last schedule of its
-//! page, so that nothing is remembered, and a file that is exchanged between two pages does no harm.
+//! `ListSchedules`: the loaded schedules, in pages. A token names the last schedule of its page, so
+//! the server keeps no state between pages, and the file may be replaced between two of them.
 
 use offbeat_core::limits::LISTED_SCHEDULES;
 use offbeat_core::{Catalog, Reason, Rejection, Schedule, ScheduleName};
@@ -60,7 +60,7 @@ fn message(key: &ScheduleName, schedule: &Schedule) -> proto::ListedSchedule {
     }
 }
 
-/// The last schedule of the page before; `None` before the first.
+/// The last schedule of the previous page; `None` for the first page.
 fn last_of(token: &str, name: &str) -> Result<Option<ScheduleName>, Rejection> {
     let Some(content) = tokens::open_page(FORM, token)? else { return Ok(None) };
     let key = std::str::from_utf8(&content).ok().and_then(|text| ScheduleName::parse(text).ok());

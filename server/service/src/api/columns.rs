@@ -11,9 +11,8 @@ use super::weights::Pieces;
 use crate::limits::MASK_PATHS;
 use offbeat_proto as proto;
 
-/// The value in the row of a refused ID.
+/// The value in the row of a refused ID, and of an ID without a last run.
 pub(super) const REFUSED: i64 = -1;
-/// Bytes of a UUID.
 const UUID_BYTES: usize = 16;
 
 impl Column {
@@ -22,12 +21,12 @@ impl Column {
         self.ids.len()
     }
 
-    /// Refuses a column that is itself wrong.
+    /// Refuses a column that is too long, or whose last packed UUID is incomplete.
     pub(super) fn check(&self) -> Result<(), Rejection> {
         self.ids.check()
     }
 
-    /// Places of the IDs, in order; they are the same in every zone.
+    /// Calls `each` with the place of each ID, in order; places are the same in every zone.
     pub(super) fn place_all(
         &self,
         schedule: &Schedule,
@@ -36,7 +35,7 @@ impl Column {
         self.ids.place_all(schedule, each);
     }
 
-    /// The ID in `row`, once more.
+    /// Reads the ID in `row` again.
     pub(super) fn id(&self, row: usize) -> Result<Id<'_>, Rejection> {
         self.ids.id(row)
     }
@@ -64,7 +63,7 @@ impl Ids {
         }
     }
 
-    /// The IDs, if they are end to end and all of one size.
+    /// The IDs as one packed slice, if their type has a fixed size.
     pub(super) fn packed(&self) -> Option<PackedIds<'_>> {
         match self {
             Self::UuidBytes(bytes) => Some(PackedIds::Uuids(bytes.as_chunks().0)),
@@ -73,7 +72,7 @@ impl Ids {
         }
     }
 
-    /// Refuses a column that is itself wrong.
+    /// Refuses a column that is too long, or whose last packed UUID is incomplete.
     pub(super) fn check(&self) -> Result<(), Rejection> {
         let field = || format!("ids.{}", self.name());
         if let Self::UuidBytes(bytes) = self
@@ -92,7 +91,7 @@ impl Ids {
         Ok(())
     }
 
-    /// Places of the IDs, in order.
+    /// Calls `each` with the place of each ID, in order.
     pub(super) fn place_all(
         &self,
         schedule: &Schedule,
@@ -121,7 +120,7 @@ impl Ids {
         }
     }
 
-    /// The ID in `row`, once more.
+    /// Reads the ID in `row` again.
     pub(super) fn id(&self, row: usize) -> Result<Id<'_>, Rejection> {
         let id = match self {
             Self::UuidBytes(bytes) => bytes.chunks(UUID_BYTES).nth(row).map(Id::uuid_bytes),
@@ -139,7 +138,7 @@ impl Ids {
     }
 }
 
-/// The columns that a mask names; without one, or with an empty one, all except that of last runs.
+/// The columns that a mask names. Without a mask, or with an empty one: all but last runs.
 pub(super) fn wanted(mask: Option<prost_types::FieldMask>) -> Result<Wanted, Rejection> {
     let paths = mask.map(|mask| mask.paths).unwrap_or_default();
     if paths.is_empty() {
@@ -172,7 +171,7 @@ pub(super) fn wanted(mask: Option<prost_types::FieldMask>) -> Result<Wanted, Rej
     Ok(wanted)
 }
 
-/// The runs around an instant by the schedule's own clock, and by that of each other zone.
+/// The runs around an instant, in the schedule's own zone and in each other zone of the IDs.
 pub(super) struct AllRuns<'a> {
     pub(super) own: Runs<'a>,
     pub(super) zoned: Vec<Runs<'a>>,
@@ -219,8 +218,8 @@ pub(super) fn assign(
     Ok(only(answer.columns, wanted))
 }
 
-/// Without the columns that nobody wants. Where IDs are looked at one by one, to work them out is
-/// the least of it.
+/// Drops the columns that were not requested. Where IDs are decided one by one, filling every
+/// column costs little.
 fn only(columns: proto::SlotAssignments, wanted: Wanted) -> proto::SlotAssignments {
     fn kept<T>(is_wanted: bool, column: Vec<T>) -> Vec<T> {
         if is_wanted { column } else { Vec::new() }
@@ -235,7 +234,7 @@ fn only(columns: proto::SlotAssignments, wanted: Wanted) -> proto::SlotAssignmen
     }
 }
 
-/// The answer about packed IDs, none of which is refused.
+/// The answer for packed IDs, which are never refused.
 fn of_columns(
     schedule: &Schedule,
     run_key_prefix: String,
@@ -269,14 +268,14 @@ struct Answer<'a> {
     zones: &'a ZoneColumn,
     pieces: &'a Pieces,
     row: usize,
-    /// What waits for the others, by row and piece: runs that exclusions may skip for long are
-    /// searched for all IDs together.
+    /// Places that wait until all IDs are read, by row and piece. If cycles differ, the next runs
+    /// of all IDs are searched together.
     held: Vec<(usize, u32, Result<Place, Rejection>)>,
     /// Whether last runs are wanted.
     last_runs: bool,
 }
 
-/// Where an ID stands, its next run, and, if it is wanted and there is one, its last run.
+/// The place of an ID, its next run, and its last run if it is requested and exists.
 type Assigned = (Place, Run, Option<Run>);
 
 impl Answer<'_> {
@@ -304,7 +303,7 @@ impl Answer<'_> {
         self.push(row, piece, assigned);
     }
 
-    /// Answers what waits: zone by zone, as each has cycles of its own.
+    /// Answers the held places, zone by zone: each zone has its own cycles.
     fn release(&mut self) -> Result<(), Exhausted> {
         let held = std::mem::take(&mut self.held);
         let mut found: Vec<(Option<Run>, Option<Run>)> = vec![(None, None); held.len()];
@@ -374,19 +373,18 @@ pub(super) fn no_run() -> Rejection {
     Rejection::new(Reason::NoRun, "", "the ID", allowed)
 }
 
-/// Why IDs of a column were refused; the first ones with details.
+/// Why IDs of a column were refused; the first `DETAILED_ERRORS` with details.
 pub(super) struct IdErrors<'a> {
     column: &'a Column,
     errors: Vec<proto::IdError>,
 }
 
 impl<'a> IdErrors<'a> {
-    /// None yet.
     pub(super) const fn new(column: &'a Column) -> Self {
         Self { column, errors: Vec::new() }
     }
 
-    /// The ID in `row` was refused.
+    /// Records that the ID in `row` was refused.
     pub(super) fn push(&mut self, row: usize, rejection: Rejection) {
         let rejection = rejection.under(&format!("ids.{}[{row}]", self.column.ids.name()));
         let Rejection { reason, field, value, allowed } = rejection;

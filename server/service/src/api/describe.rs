@@ -1,4 +1,4 @@
-//! Describes a schedule.
+//! `DescribeSchedule`: the resolved schedule, its cycle and slot at an instant, and its loads.
 
 use offbeat_core::{Catalog, Moment, Rejection};
 

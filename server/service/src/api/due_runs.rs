@@ -15,7 +15,7 @@ use crate::work::{Permit, offload};
 use offbeat_proto as proto;
 use offbeat_proto::status;
 
-/// More IDs are decided off the event loop.
+/// Requests with more IDs are decided off the event loop.
 const INLINE_IDS: usize = 64;
 /// Bytes of a run in an answer: its columns.
 const ROW_BYTES: usize = 32;
@@ -53,17 +53,17 @@ fn decide(
     let now_time = page.now(request.now_time.take(), now)?;
     let proto::ListDueRunsRequest {
         schedule,
-        ids: _, // the column
+        ids: _, // taken above, as `column`
         weights,
         kind,
         watermark_time,
         watermark_unix_millis,
-        now_time: _, // of the page
+        now_time: _, // taken above
         catch_up_policy,
         max_clock_skew,
         look_ahead,
         page_size,
-        page_token: _, // read before
+        page_token: _, // taken above, by `page`
     } = request;
     let schedule = convert::schedule_of_kind(schedule, &kind, catalog)?;
     let spec = DueSpec {
@@ -122,7 +122,7 @@ fn decide(
     })
 }
 
-/// A question with a policy, and the default of everything else.
+/// The spec of a policy, with defaults for everything else.
 fn catch_up(message: proto::CatchUpPolicy, now_time: Moment) -> Result<DueSpec, Rejection> {
     let proto::CatchUpPolicy { missed_run_policy, on_time_tolerance, horizon, smear_span, min_gap } =
         message;
@@ -136,7 +136,7 @@ fn catch_up(message: proto::CatchUpPolicy, now_time: Moment) -> Result<DueSpec, 
     })
 }
 
-/// Names the fields of the policy by their paths.
+/// Puts the fields of the policy under `catch_up_policy`.
 fn in_policy(refused: Rejection) -> Rejection {
     match refused.field.as_str() {
         "missed_run_policy" | "on_time_tolerance" | "horizon" | "smear_span" | "min_gap" => {
@@ -172,7 +172,7 @@ fn policy(number: i32) -> Result<MissedRunPolicy, Rejection> {
     }
 }
 
-/// Until when runs were listed before, in milliseconds since the Unix epoch.
+/// Watermarks, up to which runs were listed before, in milliseconds since the Unix epoch.
 enum Watermarks<'a> {
     OfAll(i64),
     OfEach(&'a [i64]),
@@ -219,7 +219,7 @@ impl<'a> Watermarks<'a> {
         }
     }
 
-    /// What all IDs share; of none of their own, nothing.
+    /// The watermark that all IDs share; `i64::MIN` if each ID has its own.
     const fn shared(&self) -> i64 {
         match self {
             Self::OfAll(watermark) => *watermark,

@@ -1,4 +1,4 @@
-//! `LatenessService`: what callers say of their runs, for the metrics.
+//! `LatenessService`: the lateness that callers report for their runs, for the metrics.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use crate::work::offload;
 use offbeat_proto::status;
 use offbeat_proto::v1beta1::{self, lateness_service_server::LatenessService};
 
-/// More runs are recorded off the event loop.
+/// Requests with more runs are recorded off the event loop.
 const INLINE_RUNS: usize = 1_024;
 
-/// Answers `LatenessService`: keeps nothing but what the metrics hold.
+/// Answers `LatenessService`. Its only state is the metrics.
 #[derive(Debug, Clone)]
 pub struct LatenessHandlers {
     metrics: Arc<Metrics>,
 }
 
 impl LatenessHandlers {
-    /// Handlers that count in these metrics.
+    /// Handlers that record in `metrics`.
     #[must_use]
     pub const fn new(metrics: Arc<Metrics>) -> Self {
         Self { metrics }

@@ -32,7 +32,7 @@ pub(super) async fn plan(
     {
         return Err(status::no_room());
     }
-    // Bounds, and thousands of statements, take a while without any ID.
+    // The bounds, and thousands of statements, take long even without IDs.
     let decided =
         offload(true, permit, move || decide(request, column.as_ref(), now, &catalog)).await?;
     decided.map_err(refused)
@@ -49,7 +49,7 @@ fn decide(
         new_schedule,
         cutover_time,
         min_gap,
-        ids: _, // the column
+        ids: _, // taken above, as `column`
         kind,
         sql_target,
     } = request;

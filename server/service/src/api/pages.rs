@@ -1,5 +1,5 @@
-//! Pages of due runs. A token holds what the first page was asked of, and where the next one begins:
-//! nothing is remembered for it.
+//! Pages of due runs. A token holds a digest of the request, the time of the first page, and where
+//! the next page begins, so the server keeps no state between pages.
 
 use offbeat_core::{Moment, Reason, Rejection};
 use prost::Message;
@@ -8,25 +8,25 @@ use sha2::{Digest, Sha256};
 use super::{convert, tokens};
 use offbeat_proto as proto;
 
-/// The form of a token: the digest of the request, the seconds and nanoseconds of its now, and the
+/// The form of a token: the digest of the request, the seconds and nanoseconds of its time, and the
 /// first row; all big-endian.
 const FORM: u8 = 1;
 const DIGEST_BYTES: usize = 8;
 
-/// The page that is asked for.
+/// The requested page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Page {
     digest: [u8; DIGEST_BYTES],
-    /// Of the first page; of that itself, not yet known.
+    /// The time of the first page; `None` on the first page itself, where it is not yet known.
     now: Option<Moment>,
     pub(super) first_row: u64,
 }
 
 impl Page {
-    /// Takes the token of a request.
+    /// Takes the token out of a request.
     ///
     /// # Errors
-    /// When it is none of ours, or of another request; naming `page_token`.
+    /// When the token is malformed or belongs to another request; names `page_token`.
     pub(super) fn of(
         request: &mut proto::ListDueRunsRequest,
         id_count: usize,
@@ -49,10 +49,10 @@ impl Page {
         Ok(Self { digest, now, first_row: u64::from_be_bytes(row) })
     }
 
-    /// The now of all pages.
+    /// The time that all pages share: that of the first page.
     ///
     /// # Errors
-    /// When the request names another one than the first; naming `now_time`.
+    /// When the request sets another time than the first page; names `now_time`.
     pub(super) fn now(
         &self,
         given: Option<prost_types::Timestamp>,
@@ -69,7 +69,7 @@ impl Page {
         }
     }
 
-    /// The token of the page that begins with a row.
+    /// The token of the page that begins at `first_row`.
     pub(super) fn next(&self, now: Moment, first_row: u64) -> String {
         let (seconds, nanos) = now.parts();
         let mut content = self.digest.to_vec();
@@ -80,8 +80,8 @@ impl Page {
     }
 }
 
-/// What tells a request from others, whose IDs were taken out: all of it that must stay, but of the
-/// columns their lengths alone, since a first page is to cost no more for it.
+/// A digest of everything in a request that must stay the same between pages; its IDs were taken
+/// out before. Columns count by their lengths only, so that a first page costs no more.
 fn digest(request: &proto::ListDueRunsRequest, id_count: usize) -> [u8; DIGEST_BYTES] {
     let lengths = [id_count, request.weights.len(), request.watermark_unix_millis.len()];
     let same = proto::ListDueRunsRequest {

@@ -8,7 +8,7 @@ use crate::limits;
 use offbeat_proto as proto;
 use offbeat_proto::server_info_service_server::ServerInfoService;
 
-/// Answers `ServerInfoService`. Without state.
+/// Answers `ServerInfoService`; stateless.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerInfoHandlers;
 

@@ -1,4 +1,4 @@
-//! `SimulationService`: a scenario runs on another thread, and is watched.
+//! `SimulationService`: runs a scenario on another thread, and streams its progress and results.
 
 use std::panic::resume_unwind;
 use std::pin::Pin;
@@ -27,13 +27,14 @@ use offbeat_proto::v1beta1::{
     self, simulate_response::Event, simulation_service_server::SimulationService,
 };
 
-/// Events of a run over the network; the table of limits says so too.
+/// Maximum number of events of a run over the network; the table of limits states it, too.
 const SIMULATED_EVENTS: u64 = 50_000_000;
 
-/// How often progress is reported.
+/// Interval between reports of progress.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Answers `SimulationService`: so many simulations at once, and no queue in front of them.
+/// Answers `SimulationService`: runs up to `at_once` simulations, and refuses further ones instead
+/// of queueing them.
 #[derive(Debug, Clone)]
 pub struct SimulationHandlers {
     free: Arc<Semaphore>,
@@ -41,7 +42,7 @@ pub struct SimulationHandlers {
     most: Most,
 }
 
-/// The most that a scenario may come to.
+/// Limits of the size of a scenario.
 #[derive(Debug, Clone, Copy)]
 struct Most {
     jobs: Limit,
@@ -50,7 +51,7 @@ struct Most {
 }
 
 impl SimulationHandlers {
-    /// Simulates within `limits`.
+    /// Handlers that simulate within `limits`.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         let at_once = limits.simulations;
@@ -76,7 +77,7 @@ impl SimulationService for SimulationHandlers {
         let permit: Option<Permit> = request.extensions().get().cloned();
         let place = Arc::clone(&self.free).try_acquire_owned();
         let place = place.map_err(|_| status::simulations_busy(self.at_once))?;
-        let v1beta1::SimulateRequest { scenario } = request.into_inner();
+        let v1beta1::SimulateRequest { scenario, include_json } = request.into_inner();
         let most = self.most;
         let read = move || read(&scenario, most);
         let scenario = offload(true, permit.clone(), read).await?;
@@ -85,12 +86,13 @@ impl SimulationService for SimulationHandlers {
         let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
         let total = Span::from_nanos(scenario.duration.saturating_mul(1_000)).times(runs);
         let watched = Arc::clone(&watch);
-        // A thread of its own: it would keep a thread of the pool from everybody for minutes.
+        // On a thread of its own: a simulation would occupy a thread of the pool for minutes.
         let (done, work) = oneshot::channel();
         let run = move || {
             let digest = |number, trace| Digest::of(&scenario, number, trace);
             let results = run_each(&scenario, 1, &watched, &digest)
                 .and_then(|digests| Ok(Results::new(&scenario, digests)?));
+            let results = results.map(|results| results_of(&results, include_json));
             drop((permit, place)); // held until here, though the caller may have left
             let _ = done.send(results); // fails if the caller has left
         };
@@ -106,9 +108,9 @@ impl SimulationService for SimulationHandlers {
     }
 }
 
-/// A simulation in progress; it stops when nobody waits for it any more.
+/// A simulation in progress. Dropping this stops it.
 struct Running {
-    work: oneshot::Receiver<Result<Results, RunError>>,
+    work: oneshot::Receiver<Result<Result<v1beta1::SimulationResults, Status>, RunError>>,
     watch: Arc<Watch>,
     ticks: Interval,
     total: Span,
@@ -126,12 +128,13 @@ impl Running {
             biased;
             done = &mut self.work => {
                 let results = match done {
-                    Ok(Ok(results)) => Ok(results),
+                    Ok(Ok(results)) => results,
                     Ok(Err(RunError::Refused(rejection))) => Err(status::refused(rejection)),
-                    // It has panicked: so does the request, which the layers answer and count.
+                    // The simulation has panicked. So must the request: the layers answer and count
+                    // it.
                     Ok(Err(RunError::Lost { .. })) | Err(_) => resume_unwind(Box::new(WorkLost)),
                 };
-                let answer = results.map(|results| Event::Results(results_of(&results)));
+                let answer = results.map(Event::Results);
                 return (answer.map(|event| v1beta1::SimulateResponse { event: Some(event) }), false);
             }
             _ = self.ticks.tick() => {
@@ -173,18 +176,20 @@ fn read(text: &str, most: Most) -> Result<Scenario, Rejection> {
     Ok(scenario)
 }
 
-fn results_of(results: &Results) -> v1beta1::SimulationResults {
+fn results_of(results: &Results, include_json: bool) -> Result<v1beta1::SimulationResults, Status> {
     let ranking = &results.ranking;
     let rank = |name: &str| ranking.iter().position(|ranked| ranked == name).map_or(0, |at| at + 1);
     let strategies = results.strategies.iter().map(|outcome| {
         let overall_rank = i32::try_from(rank(&outcome.name)).unwrap_or(i32::MAX);
         strategy_of(outcome, overall_rank)
     });
-    v1beta1::SimulationResults {
+    let json = include_json.then(|| serde_json::to_string(results)).transpose();
+    Ok(v1beta1::SimulationResults {
         strategies: strategies.collect(),
         findings: results.findings.clone(),
         notes: results.scenario.notes.clone(),
-    }
+        json: json.map_err(|error| status::internal(&error.to_string()))?.unwrap_or_default(),
+    })
 }
 
 fn strategy_of(outcome: &Outcome, overall_rank: i32) -> v1beta1::StrategyResult {
@@ -253,7 +258,7 @@ fn phase_of(phase: &Phase) -> v1beta1::SimulationPhase {
     }
 }
 
-/// None where nothing was measured.
+/// Converts a time in seconds; `None` if nothing was measured.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

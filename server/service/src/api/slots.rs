@@ -31,15 +31,14 @@ pub struct SlotHandlers {
 }
 
 impl SlotHandlers {
-    /// Handlers that take the default of times from `now`, and schedules with a name from
-    /// `schedules`.
+    /// Handlers that take default times from `now`, and named schedules from `schedules`.
     #[must_use]
     pub const fn new(now: fn() -> Moment, schedules: Loaded) -> Self {
         Self { now, schedules }
     }
 }
 
-/// More runs are computed off the event loop.
+/// Requests for more runs are computed off the event loop.
 const INLINE_RUNS: i32 = 50;
 
 type Answer<T> = Result<Response<T>, Status>;
@@ -48,11 +47,11 @@ fn answer<T>(decision: Result<T, Rejection>) -> Answer<T> {
     decision.map(Response::new).map_err(status::refused)
 }
 
-/// A message in memory, and the bytes that are written of it, as a multiple of those bytes.
+/// Memory of an answer and of its encoded message, as a multiple of the encoded size.
 const MEMORY_FACTOR: usize = 3;
 
-/// An answer that may be large. It is written when its reader makes room for it, and takes memory
-/// from now on.
+/// An answer that may be large. Its bytes count from now on, since it stays in memory until the
+/// peer makes room for it.
 fn large_answer<T: Message>(decision: Result<T, Rejection>, permit: Option<&Permit>) -> Answer<T> {
     let answer = answer(decision)?;
     let bytes = answer.get_ref().encoded_len().saturating_mul(MEMORY_FACTOR);
@@ -82,7 +81,7 @@ impl SlotService for SlotHandlers {
         let permit: Option<Permit> = request.extensions().get().cloned();
         let (request, held) = (request.into_inner(), permit.clone());
         let catalog = self.schedules.snapshot();
-        // Up to 1,000 schedules, whose fingerprints are made here.
+        // Up to 1,000 schedules, whose fingerprints are computed here.
         let answered = move || large_answer(listed(request, &catalog), permit.as_ref());
         offload(true, held, answered).await?
     }
@@ -162,7 +161,7 @@ impl SlotService for SlotHandlers {
     ) -> Answer<proto::GetReciprocalSlotsResponse> {
         let permit = request.extensions().get().cloned();
         let (request, catalog) = (request.into_inner(), self.schedules.snapshot());
-        // A search, or the changes of the clocks of many years.
+        // Takes a search, or the clock changes of many years.
         let decide = move || convert::reciprocals(request, &catalog);
         answer(offload(true, permit, decide).await?)
     }
@@ -206,7 +205,7 @@ impl SlotService for SlotHandlers {
     }
 }
 
-/// What a slot of a list takes in memory, roughly, until it is written: alone, and its predicate.
+/// Rough memory of a listed slot until it is sent, in bytes: the slot itself, and its predicate.
 const LISTED_SLOT_MEMORY: usize = 256;
 const LISTED_PREDICATE_MEMORY: usize = 768;
 
@@ -219,7 +218,7 @@ fn list(
 ) -> Result<Option<proto::ListSlotsResponse>, Rejection> {
     let proto::ListSlotsRequest { schedule, start_time, end_time, sql_target, kind } = request;
     convert::without_zones(sql_target.as_ref())?;
-    // Slots are those of all kinds; rows are those of one.
+    // All kinds have the same slots; the rows in a slot depend on the kind.
     let schedule = match sql_target {
         None if kind.is_empty() => convert::schedule(schedule, catalog)?,
         _ => convert::schedule_of_kind(schedule, &kind, catalog)?,

@@ -16,13 +16,13 @@ use offbeat_proto::choose_stage_response::Outcome as Gone;
 use offbeat_proto::stage_service_server::StageService;
 use offbeat_proto::status;
 
-/// Plans for more stages, or with more moves, are made off the threads that serve.
+/// Plans for more stages, or with more moves, are made off the event loop.
 const INLINE_STAGES: usize = 64;
 const INLINE_MOVES: i32 = 64;
 
 const DEFAULT_ARRIVAL_PERIOD: Span = Span::from_seconds(1);
 
-/// Answers `StageService`. Without state.
+/// Answers `StageService`; stateless.
 #[derive(Debug, Clone, Copy)]
 pub struct StageHandlers;
 
@@ -52,7 +52,7 @@ impl StageService for StageHandlers {
     }
 }
 
-/// Shares the workers of a request out.
+/// Distributes the workers of a request among its stages.
 ///
 /// # Errors
 /// When a field of the request is refused.
@@ -184,10 +184,10 @@ fn stage_of(stage: proto::Stage) -> Result<(String, StageSpec), Rejection> {
     Ok((name, spec))
 }
 
-/// What arrives at a stage, where that is said.
+/// The arrivals at a stage, if the request gives them.
 ///
 /// # Errors
-/// When the period is malformed, or there is one alone.
+/// When the period is malformed, or set without a count.
 pub fn arrivals_of(
     count: Option<i64>,
     period: Option<prost_types::Duration>,

@@ -1,4 +1,4 @@
-//! `StreamSlotAssignments`: a batch in, its assignments out, again and again.
+//! `StreamSlotAssignments`: batches in, their assignments out.
 
 use futures_util::Stream;
 use futures_util::stream;
@@ -56,7 +56,7 @@ impl Conversation {
             if first && ids.is_none() && weights.is_empty() {
                 continue; // the schedule alone
             }
-            // Boxed: a stream that waits for the next message is to be small.
+            // Boxed, so that a stream that waits for its next message stays small.
             let (count, assignments) = Box::pin(batch.assign(ids, weights)).await?;
             let identity = (!self.answered).then(|| batch.identity());
             self.answered = true;
@@ -71,7 +71,7 @@ impl Conversation {
         Ok(None)
     }
 
-    /// Takes what the first message says of all, or refuses it in a later one.
+    /// Takes the fields that apply to all IDs from the first message; refuses them in later ones.
     async fn open_or_go_on(
         &mut self,
         request: proto::StreamSlotAssignmentsRequest,
@@ -98,7 +98,7 @@ impl Conversation {
             ("read_mask", read_mask.is_some()),
         ];
         if let Some((field, _)) = named.iter().find(|(_, is_set)| *is_set) {
-            let allowed = "must be set in the first message alone";
+            let allowed = "must be set only in the first message";
             let (reason, value) = (Reason::Contradictory, "a later message's");
             return Err(status::refused(Rejection::new(reason, *field, value, allowed)));
         }

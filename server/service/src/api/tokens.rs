@@ -1,7 +1,8 @@
-//! Opaque tokens: of pages, and of places in a spread. A token holds all that the server must know to
-//! continue, so that nothing is remembered for it.
+//! Opaque tokens of pages, and of places in a spread. A token holds everything that the server
+//! needs to continue, so the server keeps no state for it.
 //!
-//! Its form: the number of the form, four bytes of a digest against typing errors, and the content.
+//! A token consists of the number of its form, four bytes of a digest that catch typing errors, and
+//! the content.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 const CHECK_BYTES: usize = 4;
 
-/// A token of a form.
+/// Makes a token of a form.
 pub(super) fn seal(form: u8, content: &[u8]) -> Vec<u8> {
     let mut token = vec![form];
     token.extend(check(form, content));
@@ -18,7 +19,8 @@ pub(super) fn seal(form: u8, content: &[u8]) -> Vec<u8> {
     token
 }
 
-/// The content of a token of a form; `origin` is the field that it was answered in.
+/// The content of a token of a form. A refusal names `field`, and `origin`, the response field that
+/// tokens come from.
 pub(super) fn open<'a>(
     form: u8,
     token: &'a [u8],
@@ -32,12 +34,12 @@ pub(super) fn open<'a>(
     content.ok_or_else(|| malformed(token.len(), field, origin))
 }
 
-/// The same as text, for pages.
+/// Makes the token of a page, as text.
 pub(super) fn seal_page(form: u8, content: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(seal(form, content))
 }
 
-/// The content of the token of a page; none of the first page.
+/// The content of the token of a page; `None` for the first page, whose token is empty.
 pub(super) fn open_page(form: u8, token: &str) -> Result<Option<Vec<u8>>, Rejection> {
     if token.is_empty() {
         return Ok(None);
@@ -47,18 +49,18 @@ pub(super) fn open_page(form: u8, token: &str) -> Result<Option<Vec<u8>>, Reject
     Ok(Some(content.to_vec()))
 }
 
-/// The refusal of a token whose content is none.
+/// The refusal of a malformed token of a page.
 pub(super) fn malformed_page(token: &str) -> Rejection {
     malformed(token.len(), "page_token", "next_page_token")
 }
 
-/// The refusal of a token that is answered to another request.
+/// The refusal of a token that was issued for another request.
 pub(super) fn of_another(request: &str) -> Rejection {
     let allowed = format!("must come with {request} that it was answered to");
     Rejection::new(Reason::Contradictory, "page_token", "a token", allowed)
 }
 
-/// The refusal of a token of `length` bytes whose content is none.
+/// The refusal of a malformed token of `length` bytes.
 pub(super) fn malformed(length: usize, field: &str, origin: &str) -> Rejection {
     let allowed = format!("must be {origin} of an answer, unchanged");
     Rejection::new(Reason::Malformed, field, format_args!("{length} bytes"), allowed)

@@ -8,7 +8,7 @@ use offbeat_core::{Reason, Rejection, Schedule};
 pub(super) enum Pieces {
     /// No weights: each ID is one piece.
     One,
-    /// As many as its weight says.
+    /// The number of pieces of each ID, by its weight.
     ByWeight(Vec<u32>),
 }
 
@@ -16,7 +16,7 @@ impl Pieces {
     /// Checks the weights of a batch of `id_count` IDs.
     ///
     /// # Errors
-    /// When there is not one for each, one is refused, or all IDs together have too many pieces.
+    /// When there is not one weight for each ID, one is refused, or all IDs have too many pieces.
     pub(super) fn try_new(
         schedule: &Schedule,
         weights: &[i64],
@@ -65,10 +65,10 @@ impl Pieces {
     }
 }
 
-/// Whether a column that goes with the IDs has one element for each.
+/// Checks that a column beside the IDs has one element for each.
 ///
 /// # Errors
-/// When not, naming it.
+/// When it does not; names `field`.
 pub(super) fn check_count(field: &str, count: usize, id_count: usize) -> Result<(), Rejection> {
     if count == id_count {
         return Ok(());

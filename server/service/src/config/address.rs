@@ -1,4 +1,4 @@
-//! Addresses, as flags and variables say them.
+//! Addresses, as flags and variables give them.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -34,7 +34,7 @@ impl FromStr for ListenAddress {
         const ALLOWED: &str = "must be ADDRESS:PORT, localhost:PORT or unix:PATH";
         let refused = |why| InvalidAddress(format!("\"{}\" {why}: {ALLOWED}", shorten(text)));
         if let Some(path) = text.strip_prefix("unix:") {
-            // unix:///path is how URLs say unix:/path
+            // unix:///path is unix:/path in the form of a URL
             let path = path.strip_prefix("//").unwrap_or(path);
             if path.is_empty() {
                 return Err(refused("has no path"));
@@ -46,7 +46,7 @@ impl FromStr for ListenAddress {
             None => text.to_owned(),
         };
         let address = numeric.parse();
-        address.map(Self::Tcp).map_err(|_| refused("is no address"))
+        address.map(Self::Tcp).map_err(|_| refused("is not an address"))
     }
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for ListenAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => address.fmt(f),
-            // Two slashes would be read as those of a URL.
+            // Two leading slashes would be read as those of a URL.
             Self::Unix(path) if path.as_os_str().as_encoded_bytes().starts_with(b"//") => {
                 write!(f, "unix://{}", path.display())
             }
@@ -63,7 +63,7 @@ impl fmt::Display for ListenAddress {
     }
 }
 
-/// A text that is no address.
+/// A text that is not an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidAddress(String);
 

@@ -19,7 +19,7 @@ pub struct ServeArgs {
     #[arg(long, env = "OFFBEAT_LISTEN", default_value = DEFAULT_ADDRESS, value_delimiter = ',', value_name = "ADDRESS")]
     pub listen: Vec<ListenAddress>,
 
-    /// Where to answer /metrics, /livez and /readyz, and on loopback the console: ADDRESS:PORT, unix:PATH or off
+    /// Where to answer /metrics, /livez and /readyz, and the console: ADDRESS:PORT, unix:PATH or off
     /// [default: 127.0.0.1:2329, if it is free]
     #[arg(long, env = "OFFBEAT_ADMIN_LISTEN", value_name = "ADDRESS")]
     pub admin_listen: Option<AdminAddress>,
@@ -32,7 +32,12 @@ pub struct ServeArgs {
     #[arg(long, env = "OFFBEAT_INSECURE", value_parser = clap::builder::BoolishValueParser::new())]
     pub insecure: bool,
 
-    /// Let --admin-listen, which has no TLS and no tokens, be an address that other machines can reach
+    /// Let --admin-listen speak TLS with --tls-certificate. With --token-file, /metrics then needs a token, and the console
+    /// is there beyond loopback, too
+    #[arg(long, env = "OFFBEAT_ADMIN_TLS", value_parser = clap::builder::BoolishValueParser::new())]
+    pub admin_tls: bool,
+
+    /// Let --admin-listen be without TLS and tokens on an address that other machines can reach
     #[arg(long, env = "OFFBEAT_ADMIN_INSECURE", value_parser = clap::builder::BoolishValueParser::new())]
     pub admin_insecure: bool,
 
@@ -114,7 +119,7 @@ pub struct ServeArgs {
     pub log: String,
 
     /// Export a span for each request to this collector, by OTLP over HTTP: http(s)://HOST:PORT.
-    /// The OTEL_EXPORTER_OTLP_* variables are heeded, too, and suffice
+    /// The OTEL_EXPORTER_OTLP_* variables work, too, without this flag
     #[arg(long, env = "OFFBEAT_OTLP_ENDPOINT", value_name = "URL")]
     pub otlp_endpoint: Option<String>,
 }
@@ -141,9 +146,9 @@ pub enum LogFormat {
 /// Where metrics and probes are answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AdminAddress {
-    /// Nowhere.
+    /// They are not answered.
     Off,
-    /// There.
+    /// At this address.
     At(ListenAddress),
 }
 

@@ -34,8 +34,8 @@ pub struct LimitArgs {
     pub max_bulk_message_bytes: i64,
 
     /// Bytes of the larger messages of all requests in flight, and of their answers until they are taken
-    #[arg(long, env = "OFFBEAT_MAX_BYTES_UNDER_WAY", default_value_t = 20 << 20, value_name = "BYTES", allow_negative_numbers = true, value_parser = within(BYTES_IN_FLIGHT))]
-    pub max_bytes_under_way: i64,
+    #[arg(long, env = "OFFBEAT_MAX_BYTES_IN_FLIGHT", default_value_t = 20 << 20, value_name = "BYTES", allow_negative_numbers = true, value_parser = within(BYTES_IN_FLIGHT))]
+    pub max_bytes_in_flight: i64,
 
     /// Bytes of all named spreads
     #[arg(long, env = "OFFBEAT_MAX_SPREAD_BYTES", default_value_t = 256 << 20, value_name = "BYTES", allow_negative_numbers = true, value_parser = within(NAMED_SPREAD_BYTES))]
@@ -59,11 +59,11 @@ pub struct Limits {
     pub connection_age: Option<Duration>,
     /// Requests in flight at once.
     pub requests: usize,
-    /// A request message of a method that is not bulk.
+    /// Bytes of a request message of a method that is not bulk.
     pub message: Limit,
-    /// A request message of a bulk method.
+    /// Bytes of a request message of a bulk method.
     pub bulk_message: Limit,
-    /// An answer message.
+    /// Bytes of an answer message.
     pub answer: Limit,
     /// Bytes of larger messages in flight.
     pub bytes_in_flight: usize,
@@ -73,7 +73,7 @@ pub struct Limits {
     pub simulated_jobs: Limit,
     /// Seconds of all runs of a scenario in a call.
     pub simulated_seconds: Limit,
-    /// Memory of a simulation, as it is estimated.
+    /// Estimated memory of a simulation, in bytes.
     pub simulation_bytes: Limit,
     /// Simulations at once.
     pub simulations: usize,
@@ -82,12 +82,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Checks what single flags cannot.
+    /// Checks the limits that depend on each other.
     pub(super) fn try_new(args: &LimitArgs) -> Result<Self, String> {
-        let (bulk, in_flight) = (args.max_bulk_message_bytes, args.max_bytes_under_way);
+        let (bulk, in_flight) = (args.max_bulk_message_bytes, args.max_bytes_in_flight);
         if bulk > in_flight {
             return Err(format!(
-                "--max-bytes-under-way: {in_flight} is refused: must be at least \
+                "--max-bytes-in-flight: {in_flight} is refused: must be at least \
                  --max-bulk-message-bytes, {bulk}, or no such message could be read"
             ));
         }

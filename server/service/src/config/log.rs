@@ -3,8 +3,8 @@
 use offbeat_core::rejection::shorten;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-/// Libraries that warn of what peers do, as often as they do it: heard from `error` on, unless
-/// the filter names them.
+/// Libraries that log a warning for each fault of a peer: only their errors are logged, unless the
+/// filter names them.
 const NOISY_TARGETS: [&str; 3] = ["h2", "hyper", "rustls"];
 
 /// Reads a filter; a bare word must be a level, or a typo would silence everything.

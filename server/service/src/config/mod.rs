@@ -25,7 +25,7 @@ pub use settings::{Setting, Source, settings};
 pub use spread_store::{SpreadStoreArgs, SpreadStoreConfig};
 pub use variables::{UnknownVariable, unknown_variables};
 
-/// Where a server listens or a client calls by default; 2328 is free of a registered service.
+/// Where a server listens or a client calls by default; no service is registered for port 2328.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2328";
 
 /// The default address of metrics and probes.
@@ -38,9 +38,11 @@ pub struct Config {
     pub listen: Vec<ListenAddress>,
     /// Address of metrics and probes.
     pub admin: Admin,
+    /// Whether the admin port speaks TLS, and asks for tokens where the services do.
+    pub admin_tls: bool,
     /// Whether the console may change something.
     pub console_write: bool,
-    /// Files of TLS; without them TCP is plain text.
+    /// Files of TLS; without them, TCP connections are not encrypted.
     pub tls: Option<TlsFiles>,
     /// The bearer tokens, if calls must carry one.
     pub token_file: Option<PathBuf>,
@@ -69,7 +71,7 @@ pub struct Config {
 pub enum Admin {
     /// There is no admin port.
     Off,
-    /// At the default address, if it is free: a second server on the machine goes without.
+    /// At the default address, if it is free: a second server on the machine has no admin port.
     IfFree(ListenAddress),
     /// At this address, or the server does not start.
     At(ListenAddress),
@@ -103,11 +105,10 @@ struct Flags {
 }
 
 impl Config {
-    /// Reads flags as `offbeat serve` takes them; of a flag that is given twice the last one
-    /// stands.
+    /// Reads flags as `offbeat serve` takes them; if a flag is given twice, the last one counts.
     ///
     /// # Errors
-    /// When one is unknown or refused.
+    /// When a flag is unknown or refused.
     pub fn from_flags<T: Into<OsString> + Clone>(
         flags: impl IntoIterator<Item = T>,
     ) -> Result<Self, InvalidConfig> {
@@ -117,11 +118,12 @@ impl Config {
         Self::try_new(&flags.args)
     }
 
-    /// Checks what single flags cannot.
+    /// Checks the flags together.
     ///
     /// # Errors
     /// When an address can be reached by other machines without TLS and without `--insecure` or
-    /// `--admin-insecure`, there are too many, or a file would be its own copy.
+    /// `--admin-insecure`, a list is too long, limits contradict each other, or a file would be its
+    /// own copy.
     pub fn try_new(args: &ServeArgs) -> Result<Self, InvalidConfig> {
         within_limit("--listen", args.listen.len(), LISTENERS)?;
         within_limit("--socket-uids", args.socket_uids.len(), SOCKET_UIDS)?;
@@ -139,13 +141,18 @@ impl Config {
                  be allowed by --insecure"
             )));
         }
-        if let (Some(AdminAddress::At(address)), false) = (&args.admin_listen, args.admin_insecure)
+        if args.admin_tls && tls.is_none() {
+            let allowed = "needs --tls-certificate and --tls-key";
+            return Err(InvalidConfig(format!("--admin-tls: {allowed}")));
+        }
+        let is_admin_safe = args.admin_tls || args.admin_insecure;
+        if let (Some(AdminAddress::At(address)), false) = (&args.admin_listen, is_admin_safe)
             && !address.is_local()
         {
             return Err(InvalidConfig(format!(
-                "--admin-listen: {address} is refused: other machines can reach it, and it has no \
-                 TLS; must be a loopback address, unix:PATH or off, or be allowed by \
-                 --admin-insecure"
+                "--admin-listen: {address} is refused: other machines can reach it, and there is \
+                 no TLS; must be a loopback address, unix:PATH or off, have --admin-tls, or be \
+                 allowed by --admin-insecure"
             )));
         }
         let admin = match &args.admin_listen {
@@ -153,7 +160,7 @@ impl Config {
             Some(AdminAddress::At(address)) => Admin::At(address.clone()),
             None => match DEFAULT_ADMIN_ADDRESS.parse() {
                 Ok(address) => Admin::IfFree(address),
-                Err(_) => Admin::Off, // it parses
+                Err(_) => Admin::Off, // unreachable: it parses
             },
         };
         let schedules = args.schedules.clone().map(|path| {
@@ -171,6 +178,7 @@ impl Config {
         Ok(Self {
             listen: args.listen.clone(),
             admin,
+            admin_tls: args.admin_tls,
             console_write: args.console_write,
             tls,
             token_file: args.token_file.clone(),
@@ -223,9 +231,12 @@ mod tests {
         let tls = ["--tls-certificate", "c.pem", "--tls-key", "k.pem"];
         assert!(Config::from_flags([&["--listen", "0.0.0.0:1"][..], &tls].concat()).is_ok());
         assert!(Config::from_flags(["--listen", "0.0.0.0:1", "--insecure"]).is_ok());
-        // TLS does not cover the admin port.
+        // TLS of the services does not cover the admin port.
         let admin = ["--admin-listen", "0.0.0.0:1"];
         assert!(refusal(&[&admin[..], &tls].concat()).contains("--admin-listen"));
+        let encrypted = [&admin[..], &tls, &["--admin-tls"]].concat();
+        assert!(Config::from_flags(encrypted).is_ok());
+        assert!(refusal(&["--admin-tls"]).contains("--tls-certificate"));
         // Each flag allows its own port alone.
         assert!(refusal(&[&admin[..], &["--insecure"]].concat()).contains("--admin-insecure"));
         assert!(Config::from_flags([&admin[..], &["--admin-insecure"]].concat()).is_ok());

@@ -1,5 +1,6 @@
-//! What is in force, and where each setting comes from: for `offbeat serve --check-config` and for
-//! the log. No setting is a secret; files of secrets are named, and not read here.
+//! The settings in force and where each comes from, for `offbeat serve --check-config`, the log and
+//! the console. They hold no secrets: passwords in URLs are hidden, and files of secrets are named,
+//! but not read here.
 
 use std::fmt;
 
@@ -14,7 +15,7 @@ use super::spread_store::without_password;
 pub struct Setting {
     /// The flag, with its dashes.
     pub flag: String,
-    /// The value in force, as text; of one that is not set, what the help calls its default.
+    /// The value in force, as text; if it is not set, the default that the help names.
     pub value: String,
     /// Where the value comes from.
     pub source: Source,
@@ -41,8 +42,8 @@ impl fmt::Display for Source {
     }
 }
 
-/// All settings, in the order of the help, as the arguments of `offbeat serve` and the variables
-/// of the process say.
+/// All settings in the order of the help, from the arguments of `offbeat serve` and the variables
+/// of the process.
 #[must_use]
 pub fn settings(matches: &ArgMatches) -> Vec<Setting> {
     let command = ServeArgs::augment_args(Command::new("serve"));
@@ -65,7 +66,7 @@ fn setting(argument: &Arg, matches: &ArgMatches) -> Option<Setting> {
     Some(Setting { flag: format!("--{flag}"), value, source })
 }
 
-/// The help says what stands for a default that is no value: `[default: none]`.
+/// The default that the help of a flag without a default value names: `[default: none]`.
 fn documented_default(argument: &Arg) -> String {
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
     let default = help.split_once("[default: ").and_then(|(_, rest)| rest.split_once(']'));

@@ -58,7 +58,7 @@ pub struct SpreadStoreArgs {
 /// The store of named spreads: Redis, or, without a URL, memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpreadStoreConfig {
-    /// Which Redis. It may hold a password.
+    /// The URL of Redis, which may hold a password; `None` for memory.
     pub url: Option<String>,
     /// Prefix of all keys.
     pub prefix: String,
@@ -66,7 +66,7 @@ pub struct SpreadStoreConfig {
     pub replicas: u32,
     /// Its certificate authorities, if they are not those of the system.
     pub ca: Option<PathBuf>,
-    /// The certificate that is shown to it, and the key.
+    /// The certificate that is shown to it.
     pub certificate: Option<PathBuf>,
     /// The key of the certificate.
     pub key: Option<PathBuf>,

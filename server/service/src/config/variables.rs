@@ -8,10 +8,10 @@ use offbeat_core::rejection::shorten;
 /// Prefix of our variables.
 const PREFIX: &str = "OFFBEAT_";
 
-/// Variables of the clients, which may stand in the environment of a sidecar too.
+/// Variables of the clients, which may be in the environment of a sidecar, too.
 const OF_CLIENTS: [&str; 2] = ["OFFBEAT_ADDRESS", "OFFBEAT_TIMEOUT"];
 
-/// A name is suggested if it is at least so similar, by Jaro's measure: clap's own threshold.
+/// Minimum Jaro similarity of a name that is suggested: clap's own threshold.
 const SIMILAR: f64 = 0.7;
 
 /// A variable `OFFBEAT_…` that sets nothing.
@@ -30,8 +30,8 @@ impl fmt::Display for UnknownVariable {
     }
 }
 
-/// Those of `variables` that begin as ours do and are neither among `known` nor of a client. The
-/// variables that Kubernetes derives from the names of Services are no mistakes.
+/// The `variables` that have our prefix and are neither `known` nor those of a client. Variables
+/// that Kubernetes derives from the names of Services are left out.
 #[must_use]
 pub fn unknown_variables(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -50,7 +50,7 @@ pub fn unknown_variables(
     unknown
 }
 
-/// Whether Kubernetes made it of a Service whose name begins with "offbeat".
+/// Whether Kubernetes derived it from a Service whose name begins with "offbeat".
 fn is_service_link(name: &str, value: &str) -> bool {
     let of_port = |(_, rest): (&str, &str)| rest.starts_with(|first: char| first.is_ascii_digit());
     name.ends_with("_SERVICE_HOST")

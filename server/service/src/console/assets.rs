@@ -11,35 +11,34 @@ struct Asset {
     content: &'static [u8],
 }
 
-const ASSETS: [Asset; 4] = [
-    Asset {
-        path: "/",
-        content_type: "text/html; charset=utf-8",
-        content: include_bytes!("../../../console/assets/index.html"),
-    },
-    Asset {
-        path: "/console.js",
-        content_type: "text/javascript; charset=utf-8",
-        content: include_bytes!("../../../console/assets/console.js"),
-    },
-    Asset {
-        path: "/console.css",
-        content_type: "text/css; charset=utf-8",
-        content: include_bytes!("../../../console/assets/console.css"),
-    },
-    Asset {
-        path: "/icon.svg",
-        content_type: "image/svg+xml",
-        content: include_bytes!("../../../console/assets/icon.svg"),
-    },
+macro_rules! asset {
+    ($path:literal, $content_type:literal, $file:literal) => {
+        Asset {
+            path: $path,
+            content_type: $content_type,
+            content: include_bytes!(concat!("../../../console/assets/", $file)),
+        }
+    };
+}
+
+const ASSETS: [Asset; 7] = [
+    asset!("/", "text/html; charset=utf-8", "index.html"),
+    asset!("/console.js", "text/javascript; charset=utf-8", "console.js"),
+    asset!("/console.css", "text/css; charset=utf-8", "console.css"),
+    asset!("/icon.svg", "image/svg+xml", "icon.svg"),
+    // The simulator's page, which the console shows in a frame.
+    asset!("/report.html", "text/html; charset=utf-8", "report.html"),
+    asset!("/report.js", "text/javascript; charset=utf-8", "report.js"),
+    asset!("/report.css", "text/css; charset=utf-8", "report.css"),
 ];
 
-/// Nothing but files of this origin, and no page around it.
+/// Allows only files of this origin, and only pages of this origin to frame them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-                      img-src 'self' data:; connect-src 'self'; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'";
+                      img-src 'self' data:; connect-src 'self'; frame-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/// The headers of every file. A newer server has newer files under the same names.
+/// The headers of every file. Caches must revalidate: a newer server has newer files under the same
+/// names.
 fn headers(content_type: &'static str) -> [(HeaderName, HeaderValue); 4] {
     [
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),

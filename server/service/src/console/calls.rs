@@ -1,4 +1,4 @@
-//! The calls of the page: some of the services' own methods.
+//! The calls of the page: some methods of the services.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use super::{Console, simulations};
 use crate::limits::CONSOLE_CALLS;
 
-/// Forms of other sites cannot send it, nor can scripts without asking first.
+/// A header that forms of other sites cannot send, nor scripts without a preflight request.
 const MARK: HeaderName = HeaderName::from_static("offbeat-console");
 
 /// Methods that decide or describe, and change nothing.
@@ -55,7 +55,7 @@ pub(super) fn router(console: &Console) -> Router {
         .route_layer(from_fn_with_state(state, guard))
 }
 
-/// What the calls share.
+/// State that the calls share.
 #[derive(Clone)]
 struct Guard {
     /// Whether they may write.
@@ -68,7 +68,7 @@ async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Resp
     if let Err(refused) = check(request.headers(), writes, guard.writes) {
         return (StatusCode::FORBIDDEN, refused).into_response();
     }
-    // The answer of a unary call is complete when it is returned.
+    // The answer of a unary call is complete when it is returned. Simulations have their own limit.
     let Ok(_place) = guard.places.try_acquire() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "the console has too many calls in flight\n")
             .into_response();

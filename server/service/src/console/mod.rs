@@ -1,7 +1,7 @@
 //! The console: a page for people on the admin port, and the calls that it makes.
 //!
-//! It is served on loopback alone, and only where the port of the services would answer the same
-//! caller: see [`is_open`]. Its calls pass all layers of that port, tokens too.
+//! It is served only where the port of the services would answer the same caller: see [`is_open`].
+//! Its calls pass all layers of that port, tokens too.
 
 mod assets;
 mod calls;
@@ -21,23 +21,24 @@ pub(crate) struct Console {
     pub(crate) services: Router,
     /// Whether it may change something, and see what jobs carry.
     pub(crate) writes: bool,
-    /// What is in force, as JSON.
+    /// The settings in force, as JSON.
     pub(crate) settings: Bytes,
 }
 
-/// Whether a console would show its callers nothing that the port of the services refuses them.
+/// Whether a console would show its callers only what the port of the services answers them, too.
 ///
-/// Every user of the machine reaches the admin port. A server that knows its callers by the user
-/// of a Unix socket, or by the certificate of a client, must not answer them there; one that asks
-/// for tokens asks for them there as well.
-pub(crate) fn is_open(config: &Config) -> bool {
+/// Every user of the machine reaches the admin port on loopback. A server that knows its callers by
+/// the user of a Unix socket, or by the certificate of a client, must not answer them there; one
+/// that asks for tokens asks for them there as well. Beyond loopback, tokens and TLS are needed.
+pub(crate) fn is_open(config: &Config, on_loopback: bool) -> bool {
     let asks_for_certificates = config.tls.as_ref().is_some_and(|tls| tls.client_ca.is_some());
     let is_tcp = |address: &ListenAddress| matches!(address, ListenAddress::Tcp(_));
     let answers_all = !asks_for_certificates && config.listen.iter().any(is_tcp);
-    config.token_file.is_some() || answers_all
+    let asks_for_tokens = config.token_file.is_some();
+    if on_loopback { asks_for_tokens || answers_all } else { asks_for_tokens && config.admin_tls }
 }
 
-/// Settings as the page reads them: pairs of names and texts.
+/// Settings as the page reads them: the flag, value and source of each.
 pub(crate) fn settings_json(settings: &[Setting], writes: bool) -> Bytes {
     let settings: Vec<_> = settings
         .iter()
@@ -61,7 +62,19 @@ mod tests {
     use super::*;
 
     fn opens(flags: &[&str]) -> bool {
-        is_open(&Config::from_flags(flags.iter().copied()).unwrap())
+        is_open(&Config::from_flags(flags.iter().copied()).unwrap(), true)
+    }
+
+    #[test]
+    fn beyond_loopback_the_console_needs_tls_and_tokens() {
+        let tls = ["--tls-certificate", "c.pem", "--tls-key", "k.pem", "--admin-tls"];
+        let tokens = ["--token-file", "tokens"];
+        let both = [&tls[..], &tokens].concat();
+        for (flags, expected) in [(&[][..], false), (&tls, false), (&tokens, false), (&both, true)]
+        {
+            let config = Config::from_flags(flags.iter().copied()).unwrap();
+            assert_eq!(is_open(&config, false), expected, "{flags:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! `POST /console/simulate`: a scenario in TOML, which SimulationService runs. Each message of its
-//! answer becomes a line of JSON, since pages do not read gRPC; a failure is the last line.
+//! answer becomes a line of JSON, since pages cannot read gRPC; a failure is the last line.
 
 use std::convert::Infallible;
 
@@ -40,11 +40,11 @@ async fn simulate(State(services): State<Router>, request: Request) -> Response 
     let Ok(scenario) = String::from_utf8(scenario.into()) else {
         return (StatusCode::BAD_REQUEST, "scenario: must be UTF-8\n").into_response();
     };
-    // The same caller, from the same page: only the message is another.
+    // The other headers stay, so that the layers see the same caller and page.
     head.uri = http::Uri::from_static(METHOD);
     head.headers.remove(header::CONTENT_LENGTH);
     head.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
-    let message = framed(&SimulateRequest { scenario }.encode_to_vec());
+    let message = framed(&SimulateRequest { scenario, include_json: true }.encode_to_vec());
     let called = services.oneshot(Request::from_parts(head, Body::from(message))).await;
     let answer = called.unwrap_or_else(|never: Infallible| match never {});
     if answer
@@ -91,7 +91,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// The next line; none behind the end.
+    /// The next line; none after the end.
     async fn line(&mut self) -> Option<Bytes> {
         loop {
             if let Some(message) = self.next_message() {
@@ -131,7 +131,7 @@ impl Answer {
         Some(self.read.split_to(length).freeze())
     }
 
-    /// The last line.
+    /// Ends the answer; the last line shows the error.
     fn end(&mut self, failed: &Status) -> Bytes {
         self.body = None;
         self.read.clear();

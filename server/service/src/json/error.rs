@@ -13,12 +13,12 @@ use tonic::{Code, Status};
 
 use super::JSON;
 
-/// The answer of a request that is refused.
+/// The response to a refused request.
 pub(crate) fn response(status: Status) -> Response {
     JsonError::from(status).into_response()
 }
 
-/// A status on its way to a JSON caller.
+/// A refusal as a JSON response.
 #[derive(Debug)]
 pub(crate) struct JsonError {
     status: Status,
@@ -81,7 +81,7 @@ struct ErrorBody<'a> {
     details: Vec<Detail>,
 }
 
-/// A detail as bytes for programs, and readable for people.
+/// A detail: its bytes for programs, and its JSON for people.
 #[derive(Serialize)]
 struct Detail {
     r#type: String,

@@ -31,7 +31,7 @@ const ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
 const STREAMS_ACCEPTED: &str = "application/grpc, application/connect+proto";
 const ACCEPTED: &str = "application/json, application/proto, application/grpc";
 
-/// Characters of a caller's word that a refusal repeats.
+/// Maximum number of characters of a caller's text that a refusal repeats.
 const SHOWN: usize = 128;
 
 /// Encoding of the request and the response of a unary call.
@@ -48,7 +48,7 @@ enum Content {
 }
 
 impl Translation {
-    /// That of a request, if it is one of this protocol.
+    /// The translation of a request, if it follows this protocol.
     pub(crate) fn of(request: &Request, method: &Method) -> Result<Self, JsonError> {
         let Some(descriptor) = &method.descriptor else {
             return Err(unknown(request.uri().path()));
@@ -70,7 +70,7 @@ impl Translation {
         headers.insert(CONTENT_TYPE, GRPC);
     }
 
-    /// The bytes of the message that a caller wrote.
+    /// The protobuf bytes of a request message.
     pub(crate) fn message_of(&self, written: &Bytes) -> Result<Bytes, Status> {
         match self.content {
             Content::Json => json::to_protobuf(&self.method.input(), written).map(Bytes::from),
@@ -78,7 +78,7 @@ impl Translation {
         }
     }
 
-    /// What the caller gets of the bytes of an answer.
+    /// The answer in the caller's encoding.
     pub(crate) fn answer_of(&self, message: Bytes) -> Result<Bytes, Status> {
         match self.content {
             Content::Json => json::from_protobuf(self.method.output(), &message),
@@ -95,14 +95,14 @@ impl Translation {
     }
 }
 
-/// A path without a method.
+/// The refusal of a path that is not a method.
 pub(crate) fn unknown(path: &str) -> JsonError {
     let shown: String = path.chars().take(SHOWN).collect();
     let refused = status::unknown_method(format!("there is no method {shown}"));
     JsonError::from(refused).with_http_status(StatusCode::NOT_FOUND)
 }
 
-/// A request that does not post.
+/// The refusal of a request that is not a POST.
 pub(crate) fn not_posted(method: &HttpMethod) -> JsonError {
     let shown: String = method.as_str().chars().take(SHOWN).collect();
     let refused = status::unknown_method(format!("{shown} is not allowed: POST a message"));
@@ -136,7 +136,7 @@ fn content_of(request: &Request) -> Result<Content, JsonError> {
 }
 
 impl Content {
-    /// The content of a type, if it is one of the two.
+    /// The encoding that a content type names, if it is one of the two.
     fn of(content_type: &str) -> Option<Self> {
         let (essence, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
         let (essence, parameters) = (essence.trim(), parameters.trim());
@@ -149,12 +149,12 @@ impl Content {
     }
 }
 
-/// The headers to send on, and the bytes of the message, of a gRPC answer; or its status.
+/// The headers to pass on and the message of a gRPC answer, or its error.
 pub(crate) async fn unary_message(response: Response) -> Result<(HeaderMap, Bytes), Status> {
     let (head, body) = response.into_parts();
     let mut headers = head.headers;
     if let Some(status) = failure(&headers) {
-        return Err(status); // an answer of trailers alone
+        return Err(status); // a trailers-only answer
     }
     let broken = |_| status::internal("an answer has no end");
     let collected = body.collect().await.map_err(broken)?;

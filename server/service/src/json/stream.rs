@@ -1,11 +1,11 @@
-//! The Connect protocol's streaming form, with the messages as bytes: for clients that have
-//! no gRPC, over HTTP/1.1 too.
+//! The Connect protocol's streaming form, with the messages as bytes: for clients without gRPC,
+//! also over HTTP/1.1.
 //!
-//! `POST` with `content-type: application/connect+proto`. Each message of the request and of
-//! the answer stands in an envelope: a byte of flags, 4 bytes of length (big-endian), the
-//! message; which is the frame of gRPC. The last envelope of the answer has the flag 2 and
-//! holds JSON: `{}`, or `{"error": {"code": …, "message": …, "details": […]}}`. The HTTP
-//! status is always 200. Over HTTP/1.1 both directions flow at the same time, too.
+//! `POST` with `content-type: application/connect+proto`. Each message of the request and of the
+//! answer has an envelope, which is the frame of gRPC: a byte of flags, 4 bytes of length
+//! (big-endian), and the message. The last envelope of the answer has the flag 2 and holds JSON:
+//! `{}`, or `{"error": {"code": …, "message": …, "details": […]}}`. The HTTP status is always 200.
+//! Both directions flow at the same time, also over HTTP/1.1.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -51,7 +51,7 @@ pub(crate) async fn call(request: Request, next: Next, outcome: Outcome) -> Resp
     Response::from_parts(head, body)
 }
 
-/// The answer of a request that is refused.
+/// The response to a refused request.
 pub(crate) fn refusal(status: &Status) -> Response {
     let mut response = Response::new(Body::from(end(status)));
     response.headers_mut().insert(http::header::CONTENT_TYPE, content_type());
@@ -71,7 +71,7 @@ pub(crate) fn end(status: &Status) -> Bytes {
     let text = end.to_string();
     let mut envelope = BytesMut::with_capacity(text.len() + 5);
     envelope.put_u8(END_STREAM);
-    envelope.put_u32(u32::try_from(text.len()).unwrap_or_default()); // some hundred bytes
+    envelope.put_u32(u32::try_from(text.len()).unwrap_or_default()); // a few hundred bytes
     envelope.put(text.as_bytes());
     envelope.freeze()
 }

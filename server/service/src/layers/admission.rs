@@ -22,7 +22,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Limits concurrent requests, and the bytes of their messages.
+    /// Admits up to `limit` requests at once, with up to `bytes` of messages together.
     #[must_use]
     pub fn new(limit: usize, bytes: usize) -> Self {
         let share = STREAMING_SHARE.max_size();

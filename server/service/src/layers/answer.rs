@@ -17,8 +17,8 @@ use super::Call;
 use super::deadline::Deadline;
 use crate::work::Permit;
 
-/// Longer frames are passed on in pieces of this size: the rest, which a slow peer has not read,
-/// stays here and is counted.
+/// Longer frames are passed on in pieces of this size, in bytes: the rest, which a slow peer has
+/// not read, stays here and is counted.
 const PIECE: usize = 64 << 10;
 
 /// Limits of a response.
@@ -54,7 +54,7 @@ pub(super) fn bound(response: Response, terms: Terms, call: Call) -> Response {
     let ended = terms.ends.clone().map(|mut ends| {
         let ended: Ended = Box::pin(async move {
             if ends.wait_for(|end| *end).await.is_err() {
-                std::future::pending::<()>().await; // the server is gone, and so is who could end it
+                std::future::pending::<()>().await; // the server is gone: nothing ends the stream
             }
         });
         ended
@@ -105,7 +105,7 @@ impl HttpBody for BoundBody {
         let this = &mut *self;
         let Some((body, open)) = &mut this.0 else { return Poll::Ready(None) };
         if is_ready(&mut open.late, cx) {
-            return this.end(status::deadline_exceeded()); // also where there is always more to say
+            return this.end(status::deadline_exceeded()); // even if more is ready to be sent
         }
         if open.rest.is_empty() {
             let polled = Pin::new(body).poll_frame(cx);

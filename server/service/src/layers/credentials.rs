@@ -89,12 +89,12 @@ impl Credentials {
     }
 
     /// Whether a call has a valid token, if one is required.
-    fn allow(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn allow(&self, headers: &HeaderMap) -> bool {
         let Some(tokens) = &self.0 else { return true };
         let mut given = headers.get_all(AUTHORIZATION).iter();
         let token = match (given.next(), given.next()) {
             (Some(value), None) => value.to_str().ok().and_then(bearer),
-            _ => None, // none, or several: which one counts?
+            _ => None, // none, or several, which is ambiguous
         };
         let tokens = tokens.read().unwrap_or_else(PoisonError::into_inner);
         token.is_some_and(|token| tokens.contain(token))

@@ -67,7 +67,7 @@ fn admitted(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(Deadline
     Ok((deadline, stack.admission.admit(call.method, &call.peer)?))
 }
 
-/// When an answer must be complete; `None` is never.
+/// When an answer must be complete; `None` without a deadline.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline(Option<Instant>);
 
@@ -86,7 +86,7 @@ impl Deadline {
         Ok(Self(shortest.and_then(|time| started.checked_add(time))))
     }
 
-    /// The output of `future`, if it comes in time; what is ready at once needs no timer.
+    /// The output of `future`, if it comes in time. A future that is ready at once needs no timer.
     async fn bound<F: Future>(self, future: F) -> Option<F::Output> {
         let (mut future, mut late) = (pin!(future), None);
         poll_fn(|cx| {
@@ -101,7 +101,7 @@ impl Deadline {
         .await
     }
 
-    /// Ready when it has passed; `None` if it never does.
+    /// Ready when the deadline has passed; `None` without one.
     pub(super) fn sleep(self) -> Option<Pin<Box<Sleep>>> {
         self.0.map(|instant| Box::pin(tokio::time::sleep_until(instant)))
     }

@@ -1,5 +1,5 @@
 //! Unary calls: reads the whole message, and translates it if it is not gRPC's. Large messages are
-//! decoded and decided on a thread beside those that serve.
+//! decoded and decided off the event loop.
 //!
 //! Streams pass unchanged: their messages arrive one by one.
 
@@ -24,13 +24,13 @@ use super::{Call, Stack};
 use crate::json::{self, JsonError, Translation};
 use crate::work::{Permit, offload};
 
-/// Larger messages are decoded and decided beside the threads that serve.
+/// Larger messages are decoded and decided off the event loop.
 const LARGE_BYTES: usize = 16 << 10;
 
 /// Prefix of a gRPC message: the compression flag, and the length in four bytes, big-endian.
 pub(crate) const PREFIX: usize = 5;
 
-/// The buffer for an announced length starts with at most so many bytes.
+/// Maximum initial capacity of the buffer for a message, in bytes, for any announced length.
 const RESERVED_BYTES: usize = 512 << 10;
 
 pub(super) async fn read(stack: &Stack, call: &Call, request: Request, next: Next) -> Response {
@@ -44,7 +44,7 @@ pub(super) async fn read(stack: &Stack, call: &Call, request: Request, next: Nex
         }
         (Form::ConnectStream, false) => {
             let name = &call.method.name;
-            let message = format!("{name} is no method that streams: post it as application/proto");
+            let message = format!("{name} is not a streaming method: post it as application/proto");
             Err(status::unknown_method(message).into())
         }
         (Form::Grpc, false) => unary(stack, call.method, request, next, None).await,
@@ -97,7 +97,7 @@ async fn unary(
             None => message,
         };
         let mut call = Box::pin(next.run(Request::from_parts(head, Body::from(framed))));
-        // Decodes and decides. A call that then waits for something does so elsewhere.
+        // The first poll decodes and decides. A call that is then still pending is awaited below.
         let polled = match large {
             true => call.as_mut().poll(&mut Context::from_waker(Waker::noop())),
             false => Poll::Pending,
@@ -126,7 +126,7 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Status> {
     }
 }
 
-/// The health service is not ours, and calls bytes that are no message INTERNAL.
+/// Refuses a malformed probe: the health service, which is not ours, would answer INTERNAL.
 fn check_probe(method: &CalledMethod, message: &Bytes) -> Result<(), Status> {
     let Some(descriptor) = &method.descriptor else { return Ok(()) };
     let message = message.get(PREFIX..).unwrap_or_default();
@@ -147,7 +147,7 @@ async fn translate(
     Ok(translation.response(head, body.map_err(Status::from)??))
 }
 
-/// The whole body; of gRPC, one whole message and nothing else.
+/// Reads the whole body; for gRPC, exactly one message.
 async fn collect(mut body: Body, limit: Limit, is_grpc: bool) -> Result<Bytes, Status> {
     let prefix = if is_grpc { PREFIX } else { 0 };
     let largest = limit.max_size() + prefix;

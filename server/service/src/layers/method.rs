@@ -11,15 +11,15 @@ use prost_reflect::MethodDescriptor;
 pub struct Method {
     /// `Service/Method`, or `v1beta1.Service/Method`: the name in logs and metrics, of a bounded set.
     pub name: String,
-    /// Its messages, if it is known.
+    /// Its messages; `None` for reflection and unknown paths.
     pub descriptor: Option<MethodDescriptor>,
     /// Whether its messages may be large.
     pub bulk: bool,
     /// Whether its caller may send any number of messages.
     pub client_streaming: bool,
-    /// Whether it may stay open without a limit.
+    /// Whether it streams in either direction: it may stay open without a limit.
     pub streaming: bool,
-    /// Whether it only observes, and ends as soon as the server begins to stop.
+    /// Whether it ends as soon as the server begins to stop.
     pub ends_on_drain: bool,
     /// Whether it is answered without credentials, and by a full server.
     pub open: bool,
@@ -43,8 +43,7 @@ const BULK: [&str; 14] = [
     "v1beta1.SimulationService/Simulate",
 ];
 
-/// Streams that observe, and one whose jobs are lost with the process: the grace period would not
-/// help them.
+/// Streams that only observe, and the stream of leased jobs: the grace period would not help them.
 const ENDS_ON_DRAIN: [&str; 4] = [
     "NamedSpreadService/StreamJobs",
     "grpc.health.v1.Health/Watch",

@@ -4,8 +4,8 @@
 //! 2. `origin`: on loopback, refuses requests of web pages
 //! 3. `credentials`: requires a token
 //! 4. `admission` and `deadline`: a place, and the time until the answer must be complete
-//! 5. `message`: reads a unary message whole, translates JSON, and decides what is large on a
-//!    thread beside those that serve
+//! 5. `message`: reads a unary message whole, translates JSON, and decides large messages off the
+//!    event loop
 //!
 //! After them come the generated services.
 
@@ -60,7 +60,7 @@ pub struct Stack {
     pub spans: bool,
     /// The store of named spreads, as spans name it.
     pub spread_store: &'static str,
-    /// The sizes of messages.
+    /// Limits of the sizes of messages.
     pub limits: MessageLimits,
     /// Time for a unary call.
     pub unary_time: Duration,
@@ -68,7 +68,7 @@ pub struct Stack {
     pub ends: Ends,
 }
 
-/// The sizes of messages.
+/// Limits of the sizes of messages.
 #[derive(Debug, Clone)]
 pub struct MessageLimits {
     request: Limit,
@@ -77,7 +77,7 @@ pub struct MessageLimits {
 }
 
 impl MessageLimits {
-    /// Those of a configuration.
+    /// The limits of a configuration.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         let (request, bulk_request) = (limits.message, limits.bulk_message);
@@ -97,9 +97,9 @@ impl MessageLimits {
 /// When open streams must end; each becomes true once.
 #[derive(Debug, Clone)]
 pub struct Ends {
-    /// For streams that only observe: the server begins to stop.
+    /// The server begins to stop: ends the streams of methods with `ends_on_drain`.
     pub draining: watch::Receiver<bool>,
-    /// For streams that work: the grace period is over.
+    /// The grace period is over: ends all other streams.
     pub terminating: watch::Receiver<bool>,
 }
 
@@ -142,7 +142,7 @@ pub fn layered(services: Router, stack: Arc<Stack>) -> Router {
 }
 
 /// Steps 2 to 5 in one layer of axum, which boxes a future and copies the services behind it for
-/// each layer: with a layer for each step, a short call took an eighth more processor time.
+/// each layer: with a layer for each step, a short call took an eighth more CPU time.
 async fn refuse_or_read(State(stack): State<Arc<Stack>>, request: Request, next: Next) -> Response {
     let call = call_of(&request);
     if let Some(refused) = origin::refusal(&stack, &call, &request) {
@@ -154,7 +154,7 @@ async fn refuse_or_read(State(stack): State<Arc<Stack>>, request: Request, next:
     deadline::admit(&stack, call, request, next).await
 }
 
-/// The findings of [`observe`] about a request. Every request has passed it.
+/// The facts that [`observe`] found about a request. Every request has passed it.
 fn call_of(request: &Request) -> Call {
     request.extensions().get().cloned().unwrap_or_else(|| Call::of(request))
 }
@@ -171,7 +171,7 @@ impl Call {
         }
     }
 
-    /// A refusal in the words of the request's protocol.
+    /// A refusal in the form of the request's protocol.
     fn refuse(&self, status: tonic::Status) -> Response {
         self.outcome.set(&status);
         self.form.refusal(status)

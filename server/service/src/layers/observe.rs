@@ -60,7 +60,7 @@ impl Outcome {
     }
 }
 
-/// Marks the answer to a caller without credentials: its connection is not waited for.
+/// Marks the answer to a caller without valid credentials, who has little time to read it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RefusedCredentials;
 
@@ -106,7 +106,7 @@ struct Recorded {
 impl Drop for Recorded {
     fn drop(&mut self) {
         let ended = self.call.outcome.0.get();
-        // The caller left before the end.
+        // Without a status, the caller left before the end.
         let code = ended.map_or(Code::Cancelled, |ended| ended.code);
         let reason = ended.and_then(|ended| ended.reason.as_deref());
         self.record.end(&self.metrics, code, reason, &self.span);

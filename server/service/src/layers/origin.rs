@@ -17,7 +17,7 @@ use super::{Call, Stack};
 pub struct AllowedHosts(Arc<[String]>);
 
 impl AllowedHosts {
-    /// These names, without ports.
+    /// Allows `names`, which have no ports.
     #[must_use]
     pub fn new(names: &[String]) -> Self {
         Self(names.iter().map(|name| name.to_ascii_lowercase()).collect())
@@ -75,8 +75,8 @@ impl AllowedHosts {
     }
 }
 
-/// Whether an authority has nothing but a host and a port. (The parser takes what stands before or
-/// behind a host in brackets.)
+/// Whether an authority has nothing but a host and a port. (The parser accepts text before and
+/// after a host in brackets.)
 fn is_host_and_port(authority: &Authority) -> bool {
     let host = authority.host();
     match authority.port() {

@@ -20,7 +20,8 @@ const LATENESSES: [f64; 12] =
 #[derive(Debug)]
 pub(super) struct Lateness {
     series: Family<Labels, Histogram, fn() -> Histogram>,
-    /// The pairs that have a series of their own: callers choose them, so they are counted.
+    /// The pairs that have a series of their own: callers choose the names, so their number is
+    /// limited.
     own: Mutex<BTreeSet<Labels>>,
 }
 
@@ -45,8 +46,8 @@ impl Lateness {
         Self { series, own: Mutex::default() }
     }
 
-    /// Counts runs; whether their schedule and kind have a series of their own. What started
-    /// early counts as on time.
+    /// Records the lateness of runs, in milliseconds; a run that started early counts as on time.
+    /// Returns whether the schedule and kind have a series of their own.
     pub(super) fn record(&self, schedule: &str, kind: &str, millis: &[i64]) -> bool {
         let labels = Labels { schedule: schedule.to_owned(), kind: kind.to_owned() };
         let own = self.takes(&labels);

@@ -1,8 +1,8 @@
-//! What is seen from outside: counters of requests, and what the process holds, in the
-//! OpenMetrics text format that Prometheus reads.
+//! Metrics: counters of requests, and gauges of what the process holds, in the OpenMetrics text
+//! format that Prometheus reads.
 //!
-//! Labels take few values, never text that callers send: methods that exist, codes and reasons of the
-//! contract, and a hundred at most of the schedules, kinds and spreads that callers name.
+//! Labels take few values: methods that exist, codes and reasons of the contract, and, of the names
+//! that callers choose, at most a hundred schedules, pairs of schedule and kind, and spreads.
 
 mod lateness;
 mod limits;
@@ -41,7 +41,7 @@ pub use store::{StepFailure, StoreMetrics};
 /// The content type of [`Metrics::render`].
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What the names of reasons begin with in the contract, and do not in labels.
+/// Prefix of the names of reasons in the contract; labels leave it out.
 const REASON_PREFIX: &str = "ERROR_REASON_";
 
 /// Prefix of our metrics.
@@ -112,7 +112,8 @@ impl Default for Metrics {
         let (connections, panics) = (Counter::default(), Counter::default());
         let refusals: Family<ReasonLabel, Counter> = Family::default();
         for reason in (1..).map_while(|number| ErrorReason::try_from(number).ok()) {
-            // From the start: what begins at 1 has increased by nothing.
+            // All series exist from the start: in one that begins at 1, Prometheus sees no
+            // increase.
             let reason = reason.as_str_name().trim_start_matches(REASON_PREFIX).to_owned();
             drop(refusals.get_or_create(&ReasonLabel(reason)));
         }
@@ -144,7 +145,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Metrics that name the limits of a server, too, and show what its store measures.
+    /// The metrics of a server, with its limits and the metrics of its store.
     #[must_use]
     pub fn new(config: &Config, store: &dyn SpreadStore) -> Self {
         let mut metrics = Self::default();
@@ -155,27 +156,29 @@ impl Metrics {
         metrics
     }
 
-    /// A connection was accepted.
+    /// Counts an accepted connection.
     pub fn connected(&self) {
         self.connections.inc();
     }
 
-    /// A request ended by a bug.
+    /// Counts a request that ended in a panic.
     pub fn panicked(&self) {
         self.panics.inc();
     }
 
-    /// Files were read at the start: when they were accepted, or not at all.
+    /// Records that files were read at the start; `accepted` is when, or `None` if they were
+    /// refused.
     pub fn loaded(&self, what: &'static str, accepted: Option<Moment>) {
         self.reloads.record(what, false, accepted);
     }
 
-    /// Files were read again: when they were accepted, or not at all.
+    /// Records that files were read again; `accepted` is when, or `None` if they were refused.
     pub fn reloaded(&self, what: &'static str, accepted: Option<Moment>) {
         self.reloads.record(what, true, accepted);
     }
 
-    /// Runs started so late; whether their schedule and kind have a series of their own.
+    /// Records the lateness of runs, in milliseconds. Returns whether the schedule and kind have a
+    /// series of their own.
     #[must_use]
     pub fn record_lateness(&self, schedule: &str, kind: &str, millis: &[i64]) -> bool {
         self.lateness.record(schedule, kind, millis)

@@ -52,8 +52,8 @@ pub(super) fn memory_limit_bytes() -> Option<u64> {
     limit_of(Path::new(CONTROL_GROUPS), &groups)
 }
 
-/// `groups` names the process's group, below the folder `root`. In a container both are its own, or
-/// the group is one of the host's, and the folder that of the container all the same.
+/// `groups` names the process's group, a folder below `root`. In a container, `root` is the folder
+/// of the container, and the group is either its own or, with `..`, a path on the host.
 fn limit_of(root: &Path, groups: &str) -> Option<u64> {
     let group = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let is_hidden = group.split('/').any(|part| part == "..");

@@ -44,13 +44,13 @@ impl Record {
         let trace_id = caller.as_ref().map(|caller| caller.trace_id().to_string());
         let parent_id = caller.as_ref().map(|caller| caller.span_id().to_string());
         let (method, code, ms) = (&self.method.name, code_name(code), took.as_secs_f64() * 1e3);
-        // At debug, also for errors: peers could fill the log with what they break off. A bug
-        // is logged where it happens, and the counter of INTERNAL tells how often.
+        // At debug, errors too: peers could fill the log with calls that they break off. A bug is
+        // logged where it happens, and the counter of INTERNAL shows how often.
         tracing::debug!(target: TARGET, method, code, ms, trace_id, parent_id, "answered");
     }
 }
 
-/// Whether anybody listens at the level of request lines. (`tracing::enabled!` would be exact,
+/// Whether any log or filter takes the level of request lines. (`tracing::enabled!` would be exact,
 /// but leaves per-layer filter state behind for the next span.)
 fn may_be_logged() -> bool {
     LevelFilter::current() >= LevelFilter::DEBUG

@@ -1,4 +1,4 @@
-//! Metrics of a moment that have several series: encoded once, and dropped.
+//! Metrics with several series that are made for one answer: encoded once, then dropped.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ where
     }
 }
 
-/// A metric whose labels are what it says.
+/// An info metric: its labels are its content.
 #[derive(Debug)]
 pub(super) struct Infos<const N: usize>(pub(super) Vec<Labels<N>>);
 

@@ -8,7 +8,7 @@ use super::snapshot::set;
 use crate::limits::SPREAD_SERIES;
 use crate::spreads::SpreadFigures;
 
-/// Registers what `spreads` hold, each series with the store that keeps them.
+/// Registers gauges of `spreads`, each series labelled with their store.
 pub(super) fn register(registry: &mut Registry, store: &'static str, spreads: Vec<SpreadFigures>) {
     let registry = registry.sub_registry_with_label(("store".into(), store.into()));
     let count = spreads.len() as u64;
@@ -44,9 +44,9 @@ fn label(held: &SpreadFigures) -> Labels<1> {
     [("spread", held.name.clone())]
 }
 
-/// Those that have series of their own, and the sum of all others, which is there even if it is 0.
-/// The spreads that have been open longest come first: nobody can displace them, and a spread that
-/// is stuck is an old one. Spreads that have nothing left to do come last.
+/// The spreads that have series of their own, and the sum of all others, which exists even if it is
+/// 0. The spreads that have been open longest come first: newer ones cannot displace them, and a
+/// spread that is stuck is an old one. Spreads that have nothing left to do come last.
 fn labelled(mut spreads: Vec<SpreadFigures>) -> Vec<SpreadFigures> {
     spreads.sort_by_key(|held| (held.is_spent, held.epoch));
     let mut others = SpreadFigures { name: OTHER.to_owned(), ..SpreadFigures::default() };

@@ -1,4 +1,4 @@
-//! A store of named spreads that is another process: how long its steps take, and which fail.
+//! Metrics of an external store of named spreads: durations and failures of its steps.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub enum StepFailure {
     Connection,
     /// The memory of the store is full.
     Full,
-    /// The store refused the step, or its answer was none.
+    /// The store refused the step, or its answer was invalid.
     Other,
 }
 
@@ -41,7 +41,7 @@ impl StepFailure {
 /// A label with its value.
 type Label = [(&'static str, &'static str); 1];
 
-/// What is measured of a store. Clones share it.
+/// Metrics of a store; clones share them.
 #[derive(Debug, Clone)]
 pub struct StoreMetrics {
     durations: Family<Label, Histogram, fn() -> Histogram>,
@@ -62,7 +62,7 @@ impl Default for StoreMetrics {
 }
 
 impl StoreMetrics {
-    /// A step has ended. A store that is full was still reached.
+    /// Records a step that has ended. A store that is full counts as up: it was reached.
     pub fn record(&self, step: &'static str, took: Duration, failure: Option<StepFailure>) {
         self.durations.get_or_create(&[("step", step)]).observe(took.as_secs_f64());
         if let Some(failure) = failure {

@@ -51,7 +51,7 @@ struct Answers {
 #[derive(Debug, Default)]
 struct Untaken {
     pieces: usize,
-    /// When it must have read one; `None` while there is none.
+    /// When the peer must have read a piece; `None` while none waits for it.
     until: Option<Instant>,
 }
 

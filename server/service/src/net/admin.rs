@@ -1,5 +1,5 @@
-//! The admin port: `/metrics` for Prometheus, `/healthz`, `/livez` and `/readyz` for probes, and on
-//! loopback the console. Of callers and jobs, metrics and probes show only the names of schedules and
+//! The admin port: `/metrics` for Prometheus, `/healthz`, `/livez` and `/readyz` for probes, and the
+//! console. Of callers and jobs, metrics and probes show only the names of schedules and
 //! spreads. Its connections are separate from those of the services.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use http::{HeaderValue, StatusCode, header};
 
 use super::connection::Connections;
 use crate::console::{self, Console};
-use crate::layers::{Admission, AllowedHosts, Peer};
+use crate::layers::{Admission, AllowedHosts, Credentials, Peer};
 use crate::metrics::{self, Metrics, Snapshot};
 use crate::schedules::Loaded;
 use crate::spreads::SpreadStore;
@@ -24,18 +24,24 @@ use crate::spreads::SpreadStore;
 pub(crate) struct AdminState {
     pub(crate) ready: AtomicBool,
     pub(crate) metrics: Arc<Metrics>,
-    /// Those of each listener, under its address.
+    /// The connections of each listener, under its address.
     pub(crate) connections: Vec<(String, Arc<Connections>)>,
     pub(crate) admission: Admission,
     pub(crate) schedules: Loaded,
     pub(crate) store: Arc<dyn SpreadStore>,
     pub(crate) hosts: AllowedHosts,
+    /// The tokens of those who may read metrics and settings.
+    pub(crate) readers: Credentials,
 }
 
+/// What needs a token if the port has TLS and the services ask for tokens. Calls of the console
+/// pass the layers of the services, which ask for one, too.
+const READ_WITH_TOKEN: [&str; 2] = ["/metrics", "/console/settings"];
+
 /// The response in place of the console, if there is none.
-const NO_CONSOLE: &str = "there is no console here: it is on loopback alone, and not on a server \
-                          that knows its callers by certificates or users of a socket, unless it \
-                          asks for tokens\n";
+const NO_CONSOLE: &str = "there is no console here: beyond loopback it needs --admin-tls and \
+                          --token-file, and on a server that knows its callers by certificates or \
+                          users of a socket it needs --token-file\n";
 
 /// Handlers of the admin port.
 pub(crate) fn router(state: Arc<AdminState>, console: Option<&Console>) -> Router {
@@ -67,6 +73,12 @@ async fn guard(State(state): State<Arc<AdminState>>, request: Request, next: Nex
 }
 
 fn check(state: &AdminState, request: &Request) -> Result<(), (StatusCode, &'static str)> {
+    if READ_WITH_TOKEN.contains(&request.uri().path()) && !state.readers.allow(request.headers()) {
+        return Err((
+            StatusCode::UNAUTHORIZED,
+            "authorization: must be Bearer and a valid token\n",
+        ));
+    }
     let peer: Option<&Peer> = request.extensions().get();
     match peer {
         Some(peer) if !peer.allowed => {

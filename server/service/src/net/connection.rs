@@ -27,33 +27,33 @@ use crate::limits::{
 };
 use crate::metrics::Metrics;
 
-/// A connection is closed if a ping has no response within this.
+/// A connection is closed if a ping has no response within this time.
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A connection that was asked to end is dropped after this time without requests in flight.
 const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Within this, a user who may not call gets the refusal.
+/// Time for a user who may not call to get the refusal.
 const REFUSED_USER_TIME: Duration = Duration::from_secs(1);
 
 /// Concurrent connections of users who may not call.
 const REFUSED_USERS: usize = 16;
 
-/// The largest part of a connection's age by which it ends earlier than others, in thousandths.
+/// Upper bound of the random part of its age by which a connection ends earlier, in thousandths.
 const AGE_JITTER: u64 = 100;
 
 /// Settings of the connections of a listener.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// Open at the same time.
+    /// Maximum number of open connections.
     pub(crate) max_connections: usize,
-    /// Until the first bytes arrive; with TLS, once for the handshake and once after it.
+    /// Time for the first bytes to arrive; with TLS, once for the handshake and once after it.
     pub(crate) first_bytes: Duration,
-    /// Until the first request has begun, and on HTTP/1.1 until the next.
+    /// Time for the first request to begin, and on HTTP/1.1 for each further one.
     pub(crate) idle: Duration,
-    /// For which a peer may read nothing of the data written to it.
+    /// Time for which a peer may read nothing of the data written to it.
     pub(crate) write_stall: Duration,
-    /// After which a connection is asked to end.
+    /// Age at which a connection is asked to end.
     pub(crate) max_age: Option<Duration>,
 }
 

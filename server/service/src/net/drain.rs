@@ -29,7 +29,7 @@ pub(super) fn body(request: Request<Incoming>) -> Request<Body> {
     })
 }
 
-/// `None` once the end has come.
+/// `None` once the body has ended.
 struct DrainedBody(Option<Incoming>);
 
 impl HttpBody for DrainedBody {

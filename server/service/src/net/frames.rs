@@ -53,7 +53,7 @@ fn most() -> u32 {
 }
 
 impl ControlFrames {
-    /// Takes bytes that were read.
+    /// Counts the frames in bytes that were read.
     ///
     /// # Errors
     /// When there have been too many control frames: the connection must end.

@@ -65,7 +65,7 @@ impl Listener {
         loop {
             let accepted = match self {
                 Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
-                    let _ = stream.set_nodelay(true); // the peer may have gone: serving it will tell
+                    let _ = stream.set_nodelay(true); // fails if the peer has gone
                     Accepted::Tcp(stream)
                 }),
                 Self::Unix(_, listener) => {
@@ -82,7 +82,7 @@ impl Listener {
         }
     }
 
-    /// Whether it is TCP, and bound to this machine alone.
+    /// Whether it is TCP, and bound to a loopback address.
     pub(crate) fn is_on_loopback(&self) -> bool {
         match self {
             Self::Tcp(listener) => {
@@ -155,7 +155,7 @@ async fn remove_stale_socket(path: &Path) -> io::Result<()> {
         return Ok(());
     };
     if !metadata.file_type().is_socket() {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the path is no socket"));
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the path is not a socket"));
     }
     if metadata.uid() != rustix::process::geteuid().as_raw() {
         let why = "the socket belongs to another user";
@@ -165,6 +165,6 @@ async fn remove_stale_socket(path: &Path) -> io::Result<()> {
     match connected.unwrap_or_else(|_| Err(io::ErrorKind::AddrInUse.into())) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
         Err(error) => Err(error),
-        Ok(_) => Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens on the socket")),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::AddrInUse, "a process listens on the socket")),
     }
 }

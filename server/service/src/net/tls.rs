@@ -1,5 +1,5 @@
-//! TLS by rustls. Certificates can be replaced while connections are open; these keep the ones they
-//! began with.
+//! TLS by rustls. Certificates can be replaced while connections are open: those keep the
+//! certificates that they began with.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 /// The protocols of the port, in the order of preference (RFC 7301).
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Accepts TLS connections, by the newest certificates.
+/// Accepts TLS connections with the newest certificates.
 #[derive(Debug, Clone)]
 pub(crate) struct Tls(Arc<RwLock<Arc<ServerConfig>>>);
 
@@ -36,7 +36,8 @@ impl Tls {
     }
 }
 
-/// From the PEM of the certificate, its key and, if clients must have one, their authorities.
+/// Configures TLS from PEM: the certificate, its key and, if clients must have certificates, their
+/// authorities.
 fn configure(contents: &[Vec<u8>]) -> Result<Arc<ServerConfig>, String> {
     let [certificate, key, rest @ ..] = contents else {
         return Err("there is no certificate".to_owned());

@@ -46,7 +46,7 @@ impl Uids {
         if refused.logged.is_none_or(|logged| logged.elapsed() >= LOG_INTERVAL) {
             let connections = std::mem::take(&mut refused.count);
             refused.logged = Some(Instant::now());
-            tracing::warn!(uid, connections, "refused a user who is none of --socket-uids");
+            tracing::warn!(uid, connections, "refused a user who is not one of --socket-uids");
         }
     }
 }

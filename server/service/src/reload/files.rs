@@ -61,9 +61,9 @@ impl Watched {
         self.held.first().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Polls them. A file that is being rewritten in place may be incomplete, so a change counts
-    /// only when the files stay the same: for a moment if each ends with a line feed, otherwise
-    /// from one poll to the next.
+    /// Polls the files. A file that is being rewritten in place may be incomplete, so a change
+    /// counts only when the files stay the same: for a moment if each ends with a line feed,
+    /// otherwise from one poll to the next.
     pub(super) async fn poll(&mut self) -> Result<Polled, String> {
         let now = self.read_again().await?;
         if now == self.held {
@@ -82,7 +82,7 @@ impl Watched {
         Ok(Polled::Changed)
     }
 
-    /// On a thread that may wait for a slow volume.
+    /// Reads the files on a thread that may wait for a slow volume.
     async fn read_again(&self) -> Result<Vec<Vec<u8>>, String> {
         let (limit, paths) = (self.limit, self.paths.clone());
         let read = tokio::task::spawn_blocking(move || read_all(limit, &paths)).await;

@@ -44,7 +44,7 @@ impl LastGood {
         let write = || {
             let mut file = NamedTempFile::new_in(self.folder())?;
             file.write_all(contents)?;
-            file.as_file().sync_all()?; // or a crash of the machine could leave it empty
+            file.as_file().sync_all()?; // otherwise, a crash of the machine could leave it empty
             file.persist(&self.path)?;
             Ok(())
         };

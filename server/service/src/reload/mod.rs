@@ -1,4 +1,4 @@
-//! Reloads certificates, tokens and schedules of a running server: all of a file or nothing.
+//! Reloads certificates, tokens and schedules of a running server: each file as a whole, or not.
 
 pub(crate) mod files;
 mod last_good;
@@ -24,13 +24,13 @@ use schedules::{Found, ScheduleFile};
 /// Interval of polls.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The files that may change under a running server.
+/// The files that may change while the server runs.
 #[derive(Debug)]
 pub(crate) struct Reloadable {
     tls: Option<Source<Tls>>,
     tokens: Option<Source<Credentials>>,
     schedules: Option<Source<ScheduleFile>>,
-    /// Why the file of schedules is refused, where a copy of an older one is used.
+    /// Why the file of schedules is refused, if a copy of an older one is used.
     refused_schedules: Option<String>,
     /// Time of the last read.
     time: Moment,
@@ -39,7 +39,7 @@ pub(crate) struct Reloadable {
     secrets: Vec<(&'static str, PathBuf)>,
 }
 
-/// Files, and what is made of them.
+/// Files, and the value that is made from them.
 #[derive(Debug)]
 struct Source<T> {
     watched: Watched,
@@ -47,13 +47,13 @@ struct Source<T> {
     state: SourceState,
 }
 
-/// Whether what the files hold now is in use.
+/// Whether the current content of the files is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SourceState {
     Accepted,
-    /// It cannot be used; that is reported once.
+    /// The content cannot be used, which is reported once.
     Refused,
-    /// They cannot be read; that is reported once, too.
+    /// The files cannot be read, which is reported once, too.
     Unreadable,
 }
 
@@ -62,7 +62,8 @@ impl<T> Source<T> {
         Self { watched, made, state: SourceState::Accepted }
     }
 
-    /// Reads the files again; whether a change was taken over. `asked` tries again what was refused.
+    /// Reads the files again. Returns whether a change was taken over. With `asked`, content that
+    /// was refused is tried again.
     async fn poll(
         &mut self,
         asked: bool,
@@ -92,11 +93,11 @@ impl<T> Source<T> {
 }
 
 impl Reloadable {
-    /// Reads all of it for the first time.
+    /// Reads all files for the first time.
     pub(crate) fn read(config: &Config) -> Result<Self, String> {
-        // First: it may come at once, and unheard it would end the process.
+        // First: without a handler, an early SIGHUP would end the process.
         let hangup = signal(SignalKind::hangup())
-            .map_err(|error| format!("SIGHUP cannot be heard: {error}"))?;
+            .map_err(|error| format!("SIGHUP cannot be handled: {error}"))?;
         let tls = config.tls.as_ref().map(read_tls).transpose()?;
         let tokens = match &config.token_file {
             Some(path) => {
@@ -124,7 +125,7 @@ impl Reloadable {
         Ok(Self { tls, tokens, schedules, refused_schedules, time, hangup, secrets })
     }
 
-    /// Why the file of schedules is refused, where a copy of an older one is used.
+    /// Why the file of schedules is refused, if a copy of an older one is used.
     pub(crate) fn refused_schedules(&self) -> Option<&str> {
         self.refused_schedules.as_deref()
     }
@@ -142,7 +143,7 @@ impl Reloadable {
         kept.map_err(|why| format!("--last-good-schedules: {why}"))
     }
 
-    /// Says in metrics and log what the start has found.
+    /// Reports in metrics and log what was read at the start.
     pub(crate) fn report_start(&self, metrics: &Metrics) {
         let is_refused = self.refused_schedules.is_some();
         for (what, is_there, is_accepted) in [
@@ -172,8 +173,8 @@ impl Reloadable {
         self.tokens.as_ref().map(|source| source.made.clone()).unwrap_or_default()
     }
 
-    /// Reads the files every few seconds, and at SIGHUP, for as long as the server runs. Content
-    /// that is malformed leaves everything as it was.
+    /// Reads the files every few seconds, and at SIGHUP, for as long as the server runs. Malformed
+    /// content changes nothing.
     pub(crate) async fn watch(mut self, metrics: Arc<Metrics>) {
         for (flag, path) in &self.secrets {
             files::warn_of_permissions(flag, path);

@@ -11,10 +11,10 @@ use crate::config::ScheduleFiles;
 use crate::limits::SCHEDULE_FILE_BYTES;
 use crate::schedules::Loaded;
 
-/// The log names so many of the versions that were removed.
+/// Maximum number of removed versions that the log names.
 const SHOWN: usize = 8;
 
-/// A file of schedules, and what its versions have meant so far.
+/// A file of schedules, and the meaning of its versions so far.
 #[derive(Debug)]
 pub(super) struct ScheduleFile {
     path: PathBuf,
@@ -23,18 +23,18 @@ pub(super) struct ScheduleFile {
     loaded: Loaded,
 }
 
-/// What a start has found.
+/// The result of the first read.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) watched: Watched,
     pub(super) file: ScheduleFile,
-    /// Why the file is refused, where the last good copy is used instead.
+    /// Why the file is refused, if the last good copy is used instead.
     pub(super) refused: Option<String>,
 }
 
 impl ScheduleFile {
-    /// Reads the file for the first time; if it is refused, the copy that was kept of the last good
-    /// one. A copy also says what versions meant before this start.
+    /// Reads the file for the first time; if it is refused, the copy of the last good one is used.
+    /// A copy also tells what versions meant before this start.
     pub(super) fn read(files: &ScheduleFiles) -> Result<Found, String> {
         let path = &files.path;
         let last_good = files.last_good.as_deref().map(LastGood::try_new).transpose();
@@ -67,17 +67,18 @@ impl ScheduleFile {
         Ok(Found { watched, file: Self { path, last_good, meanings, loaded }, refused })
     }
 
-    /// Where the copy of the last good file is, if one is kept.
+    /// The copy of the last good file, if one is kept.
     pub(super) const fn last_good(&self) -> Option<&LastGood> {
         self.last_good.as_ref()
     }
 
-    /// The schedules, as they are and as they will be.
+    /// The loaded schedules; a clone follows later reloads.
     pub(super) fn loaded(&self) -> Loaded {
         self.loaded.clone()
     }
 
-    /// Uses what the file holds now. Reading a large one takes a while.
+    /// Uses the current content of the file, which is read on another thread: a large one takes
+    /// long.
     pub(super) async fn replace(&mut self, watched: &Watched) -> Result<(), String> {
         let (path, contents) = (self.path.clone(), watched.first().to_vec());
         let read = tokio::task::spawn_blocking(move || catalog(&path, &contents)).await;
@@ -114,7 +115,7 @@ fn learn(meanings: &mut Meanings, path: &Path, catalog: &Catalog) -> Result<(), 
 fn way_out(path: &Path) -> String {
     let path = path.display();
     format!(
-        "mend the file, until `offbeat schedules check {path}` accepts it, or give \
+        "fix the file until `offbeat schedules check {path}` accepts it, or give \
          --last-good-schedules FILE a copy of one that was accepted"
     )
 }

@@ -14,7 +14,7 @@ use offbeat_core::spread::Certificate;
 use offbeat_core::spread::lease::{LeaseId, SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{
     Counts, DeadLetter, EmptyReason, GroupPart, GroupStatus, LeasedJob, LimitChanges,
-    NamedSpreadSpec, Receipt, SpreadState,
+    NamedSpreadSpec, NextJob, Receipt, SpreadState,
 };
 use offbeat_core::{Moment, Rejection};
 use serde::{Deserialize, Serialize};
@@ -29,13 +29,13 @@ use tokio::time::Instant;
 pub struct Description {
     /// Name of the spread.
     pub name: String,
-    /// The life of the spread.
+    /// Identifies this life of the spread.
     pub epoch: u64,
     /// Parameters that it was opened with.
     pub spec: NamedSpreadSpec,
     /// Whether it takes groups.
     pub state: SpreadState,
-    /// Contents, in numbers.
+    /// Numbers of groups, jobs and bytes.
     pub counts: Counts,
     /// The order of first attempts so far.
     pub certificate: Certificate,
@@ -50,9 +50,9 @@ pub struct Leased {
     pub lease_millis: u64,
     /// When the leases end.
     pub end_time: Option<Moment>,
-    /// The jobs; none, if there were none in time.
+    /// The jobs; empty if none were ready in time.
     pub jobs: Vec<LeasedJob>,
-    /// Why there are none.
+    /// Why there are no jobs.
     pub empty_reason: Option<EmptyReason>,
     /// Whether the store has been stopped: waiting is then useless.
     pub stopped: bool,
@@ -63,7 +63,7 @@ pub struct Leased {
 /// The results of settlements.
 #[derive(Debug, Clone)]
 pub struct Settled {
-    /// One for each settlement.
+    /// One for each settlement, in their order.
     pub outcomes: Vec<SettleOutcome>,
     /// End of the extended leases.
     pub extended_end_time: Option<Moment>,
@@ -79,7 +79,8 @@ pub struct DeadLetterIds {
 }
 
 impl DeadLetterIds {
-    /// Their numbers in the current spread: none, if it is another one of the same name.
+    /// The numbers, if `epoch` is that of the listed spread; none, if it is that of another one of
+    /// the same name.
     fn in_epoch(&self, epoch: u64) -> &[u64] {
         if self.epoch == epoch { &self.numbers } else { &[] }
     }
@@ -107,7 +108,7 @@ pub struct SpreadFigures {
     pub is_spent: bool,
     /// Committed groups that are not settled.
     pub groups: u64,
-    /// Jobs that may be leased, again too.
+    /// Jobs that may be leased, returned ones included.
     pub ready_jobs: u64,
     /// Jobs that are leased.
     pub leased_jobs: u64,
@@ -124,7 +125,7 @@ pub struct SpreadFigures {
 }
 
 impl SpreadFigures {
-    /// Adds those of another spread; the age is that of the older group.
+    /// Adds the figures of another spread; the age is that of the older group.
     pub(crate) fn add(&mut self, other: &Self) {
         self.groups += other.groups;
         self.ready_jobs += other.ready_jobs;
@@ -149,7 +150,7 @@ pub enum CloseMode {
 /// Holds named spreads. Names that are not open are refused with `UnknownSpread`.
 #[tonic::async_trait]
 pub trait SpreadStore: std::fmt::Debug + Send + Sync {
-    /// Opens a spread, or finds it open; and whether it was opened now.
+    /// Opens a spread, or finds it open. Also returns whether it was opened now.
     async fn open(
         &self,
         name: String,
@@ -166,8 +167,8 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         parts: Vec<GroupPart>,
     ) -> Result<(Vec<GroupStatus>, Receipt), Rejection>;
 
-    /// The progress of groups, with the epoch: at once if one of them is settled or unknown, at
-    /// the latest after `wait`.
+    /// The progress of groups, and the epoch. Returns as soon as one of them is settled or unknown,
+    /// and after `wait` at the latest.
     async fn groups(
         &self,
         name: &str,
@@ -175,8 +176,8 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         wait: Duration,
     ) -> Result<(Vec<GroupStatus>, u64), Rejection>;
 
-    /// Leases up to `count` jobs, and waits for the first. A future that is dropped before it
-    /// is ready has leased nothing.
+    /// Leases up to `count` jobs; waits for the first, `wait` at most. If the future is dropped
+    /// before it is ready, it leases nothing, or its leases are released.
     async fn pull(
         &self,
         name: &str,
@@ -192,10 +193,14 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         settlements: Vec<(LeaseId, SettleAction)>,
     ) -> Result<Settled, Rejection>;
 
-    /// Describes a spread.
-    async fn describe(&self, name: &str) -> Result<Description, Rejection>;
+    /// Describes a spread, and lists up to `count` of its next jobs.
+    async fn describe(
+        &self,
+        name: &str,
+        count: usize,
+    ) -> Result<(Description, Vec<NextJob>), Rejection>;
 
-    /// Describes up to `count` spreads after a name; and whether there are more.
+    /// Describes up to `count` spreads after a name. Also returns whether there are more.
     async fn list(&self, after: &str, count: usize) -> Result<(Vec<Description>, bool), Rejection>;
 
     /// Lists up to `count` dead letters after a number.
@@ -220,7 +225,7 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         letters: &DeadLetterIds,
     ) -> Result<u64, Rejection>;
 
-    /// Ends a spread, and waits until all is settled.
+    /// Closes a spread; with [`CloseMode::Drain`], waits until all is settled, `wait` at most.
     async fn close(
         &self,
         name: &str,
@@ -240,10 +245,10 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
     /// that this process works with.
     fn figures(&self) -> Vec<SpreadFigures>;
 
-    /// Ends all waits, now and later.
+    /// Ends all waits, current and future.
     fn stop(&self);
 
-    /// Waits until no work is left in flight that callers have abandoned.
+    /// Waits until all work that callers have abandoned is done.
     async fn finish(&self) {}
 
     /// Does background work until the server ends.

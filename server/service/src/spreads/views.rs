@@ -1,4 +1,4 @@
-//! What stores tell of a spread, wherever they hold it.
+//! Descriptions and refusals that all stores share.
 
 use offbeat_core::limits::SPREAD_NAME;
 use offbeat_core::spread::named::{NamedSpread, NamedSpreadSpec, SpreadState};
@@ -18,7 +18,7 @@ pub(super) fn describe(name: &str, epoch: u64, machine: &NamedSpread) -> Descrip
     }
 }
 
-/// The figures of a spread at a time of its own.
+/// The figures of a spread at `now`, in milliseconds of its own clock.
 pub(super) fn figures(name: &str, epoch: u64, machine: &NamedSpread, now: u64) -> SpreadFigures {
     let counts = machine.counts();
     let age = machine.oldest().map(|since| now.saturating_sub(since));
@@ -37,7 +37,7 @@ pub(super) fn figures(name: &str, epoch: u64, machine: &NamedSpread, now: u64) -
     }
 }
 
-/// Refuses names that are none.
+/// Refuses names that are too short or too long.
 pub(super) fn check_name(name: &str) -> Result<(), Rejection> {
     if SPREAD_NAME.allows(name.len() as i128) {
         return Ok(());
@@ -46,7 +46,7 @@ pub(super) fn check_name(name: &str) -> Result<(), Rejection> {
     Err(Rejection::new(Reason::OutOfRange, "spread_name", name, allowed))
 }
 
-/// The refusal to open one more.
+/// The refusal to open more spreads than the limit.
 pub(super) fn too_many(name: &str) -> Rejection {
     let allowed = format!("must be {NAMED_SPREADS}: discard one");
     Rejection::new(Reason::LimitReached, "spread_name", name, allowed)
@@ -60,7 +60,7 @@ fn closing(name: &str, allowed: &str) -> Rejection {
     Rejection::new(Reason::SpreadClosing, "spread_name", name, allowed)
 }
 
-/// Refuses to open a spread that is not as it is asked for.
+/// Refuses to open a spread that is open with another spec, or is closing.
 pub(super) fn check_same(
     name: &str,
     machine: &NamedSpread,

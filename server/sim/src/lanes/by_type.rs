@@ -1,7 +1,7 @@
 //! Lanes without timeouts: jobs of some types go to the slow lane, all others to the express lane.
 //!
-//! Workers of the slow lane take jobs of its types first, and others if there are none. Workers of
-//! the express lane take no jobs of the slow types.
+//! Workers of the slow lane take jobs of its types first, and other jobs if there are none. Workers
+//! of the express lane take no jobs of the slow types.
 
 use offbeat_core::lanes::{LaneSet, LaneSetSpec, LaneSpec};
 use offbeat_core::limits::LANE_TIMEOUT_MILLIS;
@@ -13,15 +13,15 @@ use super::trial::Trial;
 use super::types::TypeFigures;
 use crate::formulas::mgc_wait;
 
-/// How many of the best by formula are simulated.
+/// How many of the best candidates by formula are simulated.
 const SIMULATED: usize = 4;
 
-/// Which jobs go where.
+/// Which types go to which lane, and how the workers are split.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Routing {
     /// How many of the types, those with the longest mean first, go to the slow lane.
     pub(super) slow_types: usize,
-    /// Workers of the express and of the slow lane.
+    /// Workers of the express lane and of the slow lane.
     pub(super) workers: Vec<u32>,
 }
 
@@ -57,13 +57,13 @@ impl Routings<'_> {
         types.iter().fold(Sums::default(), add)
     }
 
-    /// Of the slow lane, and of the express lane.
+    /// The sums of the slow lane and of the express lane.
     fn halves(&self, slow_types: usize) -> (Sums, Sums) {
         let (slow, express) = self.types.split_at(slow_types.min(self.types.len()));
         (Self::sums(slow), Self::sums(express))
     }
 
-    /// Slowdown times the fourth root of sojourn, if each lane is a queue of its own.
+    /// Slowdown times the fourth root of sojourn, if each lane were a queue of its own.
     fn cost(&self, routing: &Routing) -> f64 {
         let (slow, express) = self.halves(routing.slow_types);
         let (mut slowdown, mut sojourn) = (1.0, slow.first + express.first);
@@ -76,9 +76,9 @@ impl Routings<'_> {
         slowdown * libm::sqrt(libm::sqrt(sojourn))
     }
 
-    /// The best by formula, each with other types in the slow lane, and of the splits those with room
-    /// first. Where the formula has none, for it knows no slow lane that helps, workers by the work
-    /// of both lanes.
+    /// The best candidates by formula: one for each number of slow types, with its best split,
+    /// where splits with room come first. Where the formula finds no split, because it knows no
+    /// slow lane that helps, the workers are split by the work of both lanes.
     pub(super) fn by_formula(&self, room: Room) -> Vec<Routing> {
         let best_split = |slow_types: usize| {
             let splits = two_lanes(self.workers).map(|workers| Routing { slow_types, workers });
@@ -108,8 +108,8 @@ impl Routings<'_> {
         Some(Routing { slow_types, workers })
     }
 
-    /// Whether the slow lane keeps up with its types, and all workers with all: those of the slow lane
-    /// help with the others in what is left of their time.
+    /// Whether the slow lane keeps up with its types, and all workers with all jobs: workers of the
+    /// slow lane help with the other jobs in the rest of their time.
     fn fits(&self, routing: &Routing, rate: f64) -> bool {
         let (slow, express) = self.halves(routing.slow_types);
         let workers = routing.workers.last().copied().unwrap_or_default();
@@ -131,7 +131,7 @@ impl Lanes for Routings<'_> {
         self.fits(routing, self.more)
     }
 
-    /// A type more or less in the slow lane, or a worker from one lane to the other.
+    /// One type more or less in the slow lane, or some workers moved from one lane to the other.
     fn neighbours(&self, routing: &Routing) -> Vec<Routing> {
         let types = [routing.slow_types + 1, routing.slow_types - 1];
         let types = types.into_iter().filter(|slow| (1..self.types.len()).contains(slow));

@@ -1,35 +1,36 @@
-//! Whether lanes are worth their while.
+//! Whether lanes are worthwhile.
 
 use super::by_type::Routing;
 use super::search::Candidate;
 use super::selection::{COMPARED, Tried};
 use super::trial::{Streams, Trial, cost, mean_slowdown};
 
-/// Streams that the verdict may take.
+/// The most streams that a verdict may take.
 const MOST: usize = 40;
 
-/// Lanes must lower the slowdown to this part, or they are not worth their while.
+/// Lanes must lower the slowdown to this part to be worthwhile.
 const WORTH_WHILE: f64 = 0.95;
 
-/// Where it stays uncertain that they do, and they cannot lower it even to this part, one queue is the
+/// If that stays uncertain, and lanes cannot lower the slowdown even to this part, one queue is the
 /// simpler choice.
 const LITTLE: f64 = 0.8;
 
 /// Whether to have lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// They make it better.
+    /// Lanes are better than one queue.
     Lanes,
-    /// So do lanes by type, and those with timeouts are not better with certainty.
+    /// Lanes by type are better than one queue, and lanes with timeouts are not certainly better
+    /// than they.
     LanesByType,
-    /// They make it no better, or worse.
+    /// Lanes are no better than one queue, or worse.
     NoLanes,
     /// The streams differ too much to say.
     Undecided,
 }
 
-/// Compares the best lanes and one queue: with as many streams as that takes, and the same ones for
-/// all of them.
+/// Compares the best lanes and one queue, all with the same streams, and with as many of them as it
+/// takes.
 pub(super) fn verdict(
     streams: &Streams<'_>,
     queue: &mut Trial,
@@ -52,9 +53,9 @@ pub(super) fn verdict(
     decided.0
 }
 
-/// The verdict by the streams so far, and whether more of them may change it. Lanes by type are the
-/// simpler choice, because no job runs twice: lanes with timeouts must be better than them by a
-/// twentieth in both figures.
+/// The verdict by the streams so far, and whether more streams may change it. Lanes by type are the
+/// simpler choice, because no job runs twice. So lanes with timeouts must be better by a twentieth
+/// in both figures.
 fn decide(
     queue: &Trial,
     timeouts: Option<&Tried<Candidate>>,
@@ -75,8 +76,8 @@ fn decide(
     }
 }
 
-/// Lanes are worth their while if the mean slowdown falls by a twentieth at least and the cost falls
-/// below `price`, a part of that of the other, both with certainty.
+/// Lanes are worthwhile if the mean slowdown falls by at least a twentieth, and the cost falls
+/// below `price`, a part of the other cost, both with certainty.
 fn judge<C>(lanes: &Tried<C>, other: &Trial, price: f64) -> Verdict {
     let slowdown = lanes.trial.against(other, mean_slowdown);
     let cost = lanes.trial.against(other, cost);

@@ -5,7 +5,7 @@ use crate::distribution::real;
 /// How the jobs of a simulation fared. Times are in microseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Performance {
-    /// Bounded slowdown, max(1, sojourn / max(run time, floor)): the mean.
+    /// Bounded slowdown, max(1, sojourn / max(run time, floor)): the mean over all jobs.
     pub mean_slowdown: f64,
     /// Nineteen of twenty jobs have no more.
     pub p95_slowdown: f64,
@@ -17,18 +17,19 @@ pub struct Performance {
     pub mean_sojourn: f64,
     /// Nineteen of twenty jobs are done within this.
     pub p95_sojourn: u64,
-    /// Of the workers' time, the share that was lost by aborting.
+    /// The share of the workers' time that was lost to aborted attempts, 0 to 1.
     pub wasted_ratio: f64,
-    /// Jobs that reached the timeout of the last lane. They count above in nothing else but
-    /// the waste.
+    /// Jobs that reached the timeout of the last lane. They count in the waste, and in no other
+    /// figure above.
     pub failed: u64,
-    /// The same of jobs by their length: one class more than there are bounds between classes.
+    /// The same for jobs by their length: one class more than there are bounds between classes.
     pub classes: Vec<ClassPerformance>,
-    /// The same by their type; empty if that is not known.
+    /// The same for jobs by their type; empty if types are not known.
     pub types: Vec<ClassPerformance>,
 }
 
-/// How jobs of about one length, or of one type, fared. Means, in microseconds; 0 if there were none.
+/// How jobs of about one length, or of one type, fared. Means, in microseconds; 0 if there were
+/// none.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ClassPerformance {
     /// How many there were.

@@ -12,15 +12,15 @@ use super::timeouts::{Timeouts, lanes_of};
 use super::trial::{Ratio, STREAM_JOBS, Streams, Summary, Trial, mean_slowdown, mean_sojourn};
 use super::types::{TypeFigures, longer, ranked};
 
-/// Streams of the rates below and above.
+/// Streams that are simulated at the rates below and above.
 const SENSED: usize = 4;
 
-/// The rates below and above.
+/// The rates below and above, as parts of the given rate.
 const LESS: f64 = 0.8;
 const MORE: f64 = 1.2;
 
-/// Where a fifth more jobs would fill the workers to this part, one queue is no better off: jobs
-/// would wait without end with either.
+/// If a fifth more jobs would fill the workers to this part or more, lanes need no room for them:
+/// one queue has none either, and jobs would wait without end with both.
 const FULL: f64 = 0.9;
 
 /// A lane of a plan.
@@ -35,25 +35,25 @@ pub struct PlannedLane {
 /// Lanes without timeouts: jobs of some types go to the slow lane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LanesByType {
-    /// The places of these types.
+    /// The places of these types, as they were given.
     pub slow_types: Vec<usize>,
     /// Workers of the express lane.
     pub express_workers: u32,
     /// Workers of the slow lane.
     pub slow_workers: u32,
-    /// Whether they keep up with a fifth more too, if one queue does.
+    /// Whether the lanes also keep up with a fifth more jobs, if one queue does.
     pub has_room: bool,
-    /// The mean slowdown, as a part of that with one queue.
+    /// The mean slowdown, as a part of that in one queue.
     pub slowdown_ratio: Ratio,
     /// The same of the mean sojourn.
     pub sojourn_ratio: Ratio,
-    /// The mean slowdown, as a part of that with timeouts.
+    /// The mean slowdown, as a part of that with timeouts; `None` without such lanes.
     pub slowdown_to_timeouts: Option<Ratio>,
     /// The same of the mean sojourn.
     pub sojourn_to_timeouts: Option<Ratio>,
 }
 
-/// How jobs fare at a rate of arrival.
+/// How jobs fare at one arrival rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sensitivity {
     /// Jobs per second.
@@ -73,13 +73,13 @@ pub struct CutoffFigures {
     pub cutoff: Span,
     /// Workers of the express lane, in the best split by formula.
     pub express_workers: u32,
-    /// The median of the mean slowdowns; none, if the workers do not keep up.
+    /// The median of the mean slowdowns; `None` if the workers do not keep up.
     pub mean_slowdown: Option<f64>,
-    /// The range of nine of ten streams.
+    /// The range that nine of ten streams lie within.
     pub slowdown_range: Option<[f64; 2]>,
-    /// The median of the mean sojourns, in microseconds; none, if the workers do not keep up.
+    /// The median of the mean sojourns, in microseconds; `None` if the workers do not keep up.
     pub mean_sojourn: Option<f64>,
-    /// Whether they also keep up with a fifth more, if one queue does.
+    /// Whether the lanes also keep up with a fifth more jobs, if one queue does.
     pub has_room: bool,
 }
 
@@ -88,27 +88,27 @@ pub struct CutoffFigures {
 pub struct Plan {
     /// Whether to have lanes.
     pub verdict: Verdict,
-    /// The best ones that were found, fastest first; empty if none keep up.
+    /// The best lanes that were found, fastest first; empty if none keep up.
     pub lanes: Vec<PlannedLane>,
-    /// Whether they keep up with a fifth more too, if one queue does.
+    /// Whether the lanes also keep up with a fifth more jobs, if one queue does.
     pub has_room: bool,
     /// The mean slowdown with lanes, as a part of that without.
     pub slowdown_ratio: Option<Ratio>,
     /// The same of the mean sojourn.
     pub sojourn_ratio: Option<Ratio>,
-    /// The best lanes by type that were found; none if types are not known, or none keep up.
+    /// The best lanes by type that were found; `None` if types are not known, or no lanes keep up.
     pub by_type: Option<LanesByType>,
-    /// At the rate that was asked for, 20 % below, and 20 % above.
+    /// At the requested rate, 20 % below it, and 20 % above it.
     pub rates: [Sensitivity; 3],
     /// Cutoffs between two lanes, ascending.
     pub cutoffs: Vec<CutoffFigures>,
     /// Classes of jobs by the lane that their run time ends in.
     pub classes: Vec<RunTimeClass>,
-    /// Types of job, those with the longest mean first; none, if they are not known.
+    /// Types of job, those with the longest mean first; empty if types are not known.
     pub types: Vec<TypeFigures>,
-    /// By the place of a type, the share of its jobs that reach the express lane's timeout.
+    /// By the place of a type, the share of its jobs that exceed the express lane's timeout.
     pub demoted: Vec<f64>,
-    /// What slowdown is computed from.
+    /// The run time that shorter run times count as, in a slowdown.
     pub slowdown_floor: Span,
     /// The mean run time, in seconds.
     pub mean_seconds: f64,
@@ -123,7 +123,7 @@ pub struct Plan {
 /// Jobs of about one length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunTimeClass {
-    /// The longest run time; none in the last class.
+    /// The longest run time; `None` in the last class.
     pub longest: Option<Span>,
     /// Its share of all jobs.
     pub share: f64,
@@ -133,7 +133,7 @@ impl PlanSpec {
     /// Plans lanes.
     ///
     /// # Errors
-    /// When a number is out of its range, or more arrives than the workers can do.
+    /// When a number is out of its range, or the workers cannot do all that arrives.
     pub fn plan(&self) -> Result<Plan, Rejection> {
         let question = self.check()?;
         let Question { workers, rate, floor, mean, .. } = question;
@@ -220,7 +220,7 @@ impl PlanSpec {
     }
 }
 
-/// How jobs fare with lanes at another rate, that of the question times `factor`.
+/// How jobs fare with lanes at another rate: the requested one times `factor`.
 fn sensed<L: Lanes>(
     lanes: &L,
     tried: Option<&Tried<L::Candidate>>,

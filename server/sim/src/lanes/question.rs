@@ -18,9 +18,10 @@ pub struct PlanSpec {
     pub arrival_rate: f64,
     /// Workers of all lanes together.
     pub worker_count: i64,
-    /// Upper bound of the express timeout.
+    /// Upper bound of the express timeout. Default: none.
     pub tolerated_wait: Option<Span>,
-    /// Shorter run times count as this. Default: their 10th percentile.
+    /// The run time that shorter run times count as, in a slowdown. Default: the 10th percentile of
+    /// the run times.
     pub slowdown_floor: Option<Span>,
     /// Whether a timeout aborts or suspends.
     pub on_timeout: OnTimeout,

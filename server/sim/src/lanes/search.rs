@@ -6,11 +6,11 @@ use crate::distribution::{Distribution, real, whole};
 
 /// Cutoffs that are tried, evenly apart on a logarithmic scale.
 const CUTOFFS: u32 = 64;
-/// Of these every third for the two cutoffs of three lanes.
+/// Every third of these is tried for the two cutoffs of three lanes.
 const COARSE: usize = 3;
-/// No shorter timeout can be set.
+/// The shortest timeout that can be set, in microseconds.
 const SHORTEST_CUTOFF: u64 = 1_000;
-/// How many cutoffs are shown, and how many of the best by formula are simulated besides.
+/// How many cutoffs are shown, and how many of the best candidates by formula are also simulated.
 const CHARTED: usize = 16;
 const SIMULATED: usize = 4;
 
@@ -80,8 +80,9 @@ impl<'a> Search<'a> {
         judged.filter(|(slowdown, _)| slowdown.is_finite()).min_by(|(a, _), (b, _)| a.total_cmp(b))
     }
 
-    /// The best by formula, each with another split or with cutoffs well apart. Where the formula
-    /// has none, for it knows no slow lanes that help, some that share the work evenly.
+    /// The best candidates by formula; each has another split, or cutoffs well apart. Where the
+    /// formula finds too few, because it knows no slow lanes that help, also some that share the
+    /// work evenly.
     pub(super) fn by_formula(&self, max_lanes: u64) -> Vec<Candidate> {
         let mut judged: Vec<(f64, Candidate)> =
             self.cutoffs.iter().filter_map(|cutoff| self.best_split(*cutoff)).collect();
@@ -135,7 +136,8 @@ impl<'a> Search<'a> {
         Some(Candidate { cutoffs: vec![cutoff], workers })
     }
 
-    /// A cutoff a half longer or shorter, or a worker from one lane to the next.
+    /// A cutoff half as long again or two thirds as long, or some workers moved to the next lane or
+    /// back.
     pub(super) fn neighbours(&self, candidate: &Candidate) -> Vec<Candidate> {
         let mut found = Vec::new();
         let (shortest, longest) = (self.cutoffs.first().copied(), self.cutoffs.last().copied());
@@ -158,19 +160,22 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether two have the same split, and cutoffs less than a half apart.
+/// Whether two candidates have the same split, and each longer cutoff is less than half as long
+/// again.
 fn is_like(one: &Candidate, other: &Candidate) -> bool {
     let near = |(a, b): (&u64, &u64)| (*a).max(*b) * 2 < (*a).min(*b) * 3;
     one.workers == other.workers && one.cutoffs.iter().zip(&other.cutoffs).all(near)
 }
 
-/// Between the 5th percentile and the longest run time, no longer than is tolerated.
+/// The cutoffs to try: between the 5th percentile and the longest run time, and no longer than
+/// `longest`.
 fn cutoffs(run_times: &Distribution, longest: u64) -> Vec<u64> {
     let last = run_times.micros().last().copied().unwrap_or(1);
     let low = run_times.quantile(0.05).max(SHORTEST_CUTOFF);
     let high = (last - 1).min(longest);
     if low > high {
-        // What is tolerated may be shorter than nearly all run times, but it is still a cutoff.
+        // The longest tolerated cutoff may be shorter than nearly all run times, but it is still a
+        // cutoff.
         return (high >= SHORTEST_CUTOFF && longest < last).then_some(high).into_iter().collect();
     }
     let step = libm::log(real(high) / real(low)) / f64::from(CUTOFFS - 1);
@@ -181,8 +186,8 @@ fn cutoffs(run_times: &Distribution, longest: u64) -> Vec<u64> {
     cutoffs
 }
 
-/// A cutoff a little above the run times that end before it. Where many pile up at one value, one
-/// at that very value would demote those that run a moment longer the next time.
+/// A cutoff a little above the run times that end before it. Where many run times are equal, a
+/// cutoff at that very value would demote jobs that run a moment longer the next time.
 fn clear(run_times: &Distribution, cutoff: u64) -> u64 {
     let place = run_times.place(cutoff);
     let at = |place: Option<usize>| place.and_then(|place| run_times.micros().get(place)).copied();

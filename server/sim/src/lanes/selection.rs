@@ -4,11 +4,11 @@ use offbeat_core::Rejection;
 
 use super::trial::{Streams, Trial, cost};
 
-/// Streams that all candidates are compared by, and the best few of them.
+/// Streams with which all candidates are compared, and streams for the finalists.
 const SCREENED: usize = 4;
 pub(super) const COMPARED: usize = 16;
 
-/// How often the best are improved before a few of them are compared.
+/// How often neighbours of the best candidate are tried before the finalists are compared.
 const IMPROVEMENTS: usize = 3;
 
 /// Lanes of one sort.
@@ -16,13 +16,13 @@ pub(super) trait Lanes {
     /// A choice of lanes.
     type Candidate: Clone + PartialEq;
 
-    /// How many of the best are compared.
+    /// How many of the best candidates are finalists.
     const FINALISTS: usize;
 
     /// Whether the workers keep up with the arrivals, where those of one queue do.
     fn keeps_up(&self, candidate: &Self::Candidate) -> bool;
 
-    /// Whether they keep up with a fifth more.
+    /// Whether they also keep up with a fifth more jobs.
     fn keeps_up_with_more(&self, candidate: &Self::Candidate) -> bool;
 
     /// Candidates that differ a little.
@@ -31,7 +31,7 @@ pub(super) trait Lanes {
     /// The trial that simulates a candidate.
     fn trial(&self, candidate: &Self::Candidate) -> Result<Trial, Rejection>;
 
-    /// Whether there is as much room as is asked for.
+    /// Whether there is as much room as `room` asks for.
     fn has_room(&self, candidate: &Self::Candidate, room: Room) -> bool {
         room == Room::Any || self.keeps_up_with_more(candidate)
     }
@@ -51,21 +51,20 @@ pub(super) enum Room {
 pub(super) struct Tried<C> {
     pub(super) candidate: C,
     pub(super) trial: Trial,
-    /// Whether its workers keep up with the arrivals where those of one queue do: now, and with a
-    /// fifth more.
+    /// Whether there is as much room as was asked for.
     pub(super) has_room: bool,
 }
 
 /// The candidates that were tried.
 #[derive(Debug)]
 pub(super) struct Selection<C> {
-    /// The best first; none, if none keep up.
+    /// The best of them; `None` if none keep up.
     pub(super) best: Option<Tried<C>>,
-    /// For each of the chart, how they fare; `None` if they do not keep up.
+    /// For each candidate of the chart, its trial; `None` if its workers do not keep up.
     pub(super) chart: Vec<(C, Option<Trial>)>,
 }
 
-/// Finds the best lanes, from those of a chart and some others on.
+/// Finds the best lanes, starting with those of a chart and some others.
 pub(super) fn select<L: Lanes>(
     lanes: &L,
     chart: Vec<L::Candidate>,

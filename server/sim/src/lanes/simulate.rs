@@ -13,7 +13,7 @@ use crate::generator::Generator;
 /// Jobs as they arrive: the same for everything that is compared.
 #[derive(Debug, Clone)]
 pub struct Work {
-    /// Of arrival and run time, in microseconds, by arrival.
+    /// Arrival and run time of each, in microseconds, by arrival.
     jobs: Vec<(u64, u64)>,
     /// The type of each; empty if that is not known.
     types: Vec<u8>,
@@ -22,8 +22,9 @@ pub struct Work {
 }
 
 impl Work {
-    /// So many jobs that arrive at a rate per second, independently of one another (a Poisson
-    /// process), and run as `run_times` says. Slowdown is computed with a floor, in microseconds.
+    /// `count` jobs that arrive independently of one another at `rate` per second (a Poisson
+    /// process), with the run times of `run_times`. `floor` is that of the slowdown, in
+    /// microseconds.
     #[must_use]
     pub fn new(run_times: &Distribution, rate: f64, count: usize, floor: u64, seed: u64) -> Self {
         let mut generator = Generator::new(seed);
@@ -68,15 +69,16 @@ impl Work {
         self.jobs.is_empty()
     }
 
-    /// The jobs that count: not the first tenth, which find empty queues, nor the last, behind
-    /// which nobody arrives any more.
+    /// The jobs that count: not the first tenth, which find empty queues, and not the last tenth,
+    /// after which no jobs arrive.
     fn counted(&self) -> core::ops::Range<usize> {
         self.jobs.len() / 10..self.jobs.len() - self.jobs.len() / 10
     }
 }
 
-/// One queue for all workers: each job begins on the first that is free (J. Kiefer and J.
-/// Wolfowitz, 1955). `bounds` divide jobs into classes: the longest run time of each but the last.
+/// One queue for all workers: each job begins on the first worker that is free (J. Kiefer and J.
+/// Wolfowitz, 1955). `bounds` divide jobs into classes: each is the longest run time of a class, in
+/// microseconds; the last class has none.
 #[must_use]
 pub fn simulate_queue(work: &Work, workers: usize, bounds: &[u64]) -> Performance {
     let counted = work.counted();
@@ -96,8 +98,8 @@ pub fn simulate_queue(work: &Work, workers: usize, bounds: &[u64]) -> Performanc
     tally.performance(worked, 0, 0)
 }
 
-/// The end of an attempt, ordered by time, then by which began first. Small, because a heap of a
-/// thousand of them should stay in the cache.
+/// The end of an attempt, ordered by time, then by the order in which attempts began. It is small,
+/// so that a heap of a thousand of them stays in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Departure {
     at: u64,
@@ -114,9 +116,9 @@ struct Progress {
     left: u64,
 }
 
-/// Jobs on lanes, dispatched by the rule that the service answers with. `bounds` are those of
-/// [`simulate_queue`]. `entries` says in which lane untried jobs of a type begin, where it is not
-/// the first: as those that were demoted to it.
+/// Jobs on lanes, dispatched by the rule that the service uses. `bounds` are those of
+/// [`simulate_queue`]. `entries` is the lane in which new jobs of each type begin, as if they were
+/// demoted to it; a type without an entry begins in the first lane.
 #[must_use]
 pub fn simulate_lanes(
     work: &Work,
@@ -145,7 +147,7 @@ pub fn simulate_lanes(
 struct Run<'a> {
     work: &'a Work,
     timeouts: Vec<u64>,
-    /// Behind each lane the next; behind the last one a job has failed for good.
+    /// For each lane, the next one; `None` after the last lane, where a timeout makes a job fail.
     after: Vec<Option<usize>>,
     suspends: bool,
     free: Vec<u64>,

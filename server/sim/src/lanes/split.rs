@@ -1,8 +1,8 @@
 //! Workers split among lanes.
 
-/// Splits of two lanes that are tried.
+/// How many splits of two lanes are tried, at most.
 const SPLITS: u32 = 32;
-/// Splits of three lanes are tried in parts of this size.
+/// Three lanes are tried with splits into this many equal parts.
 const PARTS: u32 = 8;
 
 pub(super) fn two_lanes(workers: u32) -> impl Iterator<Item = Vec<u32>> {
@@ -21,7 +21,7 @@ pub(super) fn three_lanes(workers: u32) -> impl Iterator<Item = Vec<u32>> {
     })
 }
 
-/// A few workers from one lane to the next, or back.
+/// Splits with a few workers moved from one lane to the next, or back.
 pub(super) fn moved(workers: &[u32]) -> Vec<Vec<u32>> {
     let step = (workers.iter().sum::<u32>() / PARTS / 2).max(1);
     let mut found = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn moved(workers: &[u32]) -> Vec<Vec<u32>> {
     found
 }
 
-/// Workers of two lanes by the work of the first, as a share of all.
+/// Splits workers into two lanes in proportion to their work; `share` is that of the first lane.
 pub(super) fn by_work(workers: u32, share: f64) -> Option<Vec<u32>> {
     let part = crate::distribution::whole(share * f64::from(workers));
     let express = u32::try_from(part).unwrap_or(1).clamp(1, workers.max(2) - 1);

@@ -1,23 +1,24 @@
-//! Lanes by formula: each a queue of its own, for those jobs alone that reach it.
+//! Lanes by formula: each is a queue of its own, for only those jobs that reach it.
 
 use offbeat_core::lanes::OnTimeout;
 
 use crate::distribution::{Distribution, Moments};
 use crate::formulas::mgc_wait;
 
-/// A lane that is tried: its workers, and how many of the run times end within its timeout.
+/// A lane to estimate: its workers, and how many of the run times end within its timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
-    /// Workers.
+    /// Number of workers.
     pub workers: u32,
-    /// The place among the run times up to which jobs end in it; in the last lane, all.
+    /// How many of the ascending run times end in this lane or an earlier one; in the last lane,
+    /// all of them.
     pub until: usize,
     /// Its timeout in microseconds.
     pub timeout: u64,
 }
 
-/// Estimates with TAGS: every lane takes those jobs alone that were demoted to it. Real slow lanes
-/// help with fresh jobs when they are idle, so they do better; that is simulated then.
+/// Estimates with TAGS: every lane takes only the jobs that were demoted to it. Real slow lanes
+/// also help with new jobs when they are idle, so they do better; the simulation shows by how much.
 #[derive(Debug)]
 pub struct Tags<'a> {
     run_times: &'a Distribution,
@@ -28,8 +29,8 @@ pub struct Tags<'a> {
 }
 
 impl<'a> Tags<'a> {
-    /// For jobs with these run times that arrive at a rate per second; slowdown is computed with a
-    /// floor, in microseconds.
+    /// Estimates for jobs with these run times, which arrive at `rate` per second. `floor` is that
+    /// of the slowdown, in microseconds.
     #[must_use]
     pub fn new(run_times: &'a Distribution, rate: f64, floor: u64, on_timeout: OnTimeout) -> Self {
         let mut inverse = vec![0.0];
@@ -44,7 +45,7 @@ impl<'a> Tags<'a> {
         Self { run_times, inverse, rate, on_timeout }
     }
 
-    /// The mean slowdown, 1 + wait / max(run time, floor): infinite where a lane does not keep up.
+    /// The mean slowdown, 1 + wait / max(run time, floor); infinite where a lane does not keep up.
     #[must_use]
     pub fn slowdown(&self, lanes: &[Stage]) -> f64 {
         let end = self.run_times.micros().len();
@@ -58,7 +59,7 @@ impl<'a> Tags<'a> {
             let (mean, square) = (first / share, second / share);
             let mut lost = mgc_wait(lane.workers, self.rate * share, mean, square);
             if let (Some(lane), OnTimeout::Abort) = (timeout, self.on_timeout) {
-                // The attempt is lost to those who reach the timeout alone.
+                // Only jobs that reach the timeout lose the attempt.
                 slowdown += seconds(lane.timeout) * self.inverse_from(lane.until);
             }
             if !lost.is_finite() {
@@ -72,8 +73,8 @@ impl<'a> Tags<'a> {
         slowdown
     }
 
-    /// What fills the time of a lane's workers: of each job from one place on, the part of its
-    /// run time up to the timeout; after a suspension, what is left of it.
+    /// The load of a lane's workers: for each job from one place on, the part of its run time up to
+    /// the timeout; after a suspension, the rest of it.
     fn attempts(&self, from: usize, before: f64, timeout: Option<&Stage>) -> Moments {
         let end = self.run_times.micros().len();
         let until = timeout.map_or(end, |lane| lane.until.clamp(from, end));
@@ -93,14 +94,14 @@ impl<'a> Tags<'a> {
         }
     }
 
-    /// ∫1/max(x, floor) of the run times from a place on.
+    /// ∫1/max(x, floor) of the run times from a place on, in 1/s.
     fn inverse_from(&self, from: usize) -> f64 {
         let all = self.inverse.last().copied().unwrap_or_default();
         all - self.inverse.get(from).copied().unwrap_or(all)
     }
 
-    /// Whether real lanes keep up: demoted jobs fill the slow lanes at most, with those fresh ones
-    /// that the express lane has no room for.
+    /// Whether real lanes keep up: the slow lanes must have time for the demoted jobs, and for the
+    /// new jobs that the express lane has no room for.
     #[must_use]
     pub fn keeps_up(&self, lanes: &[Stage]) -> bool {
         let Some((express, slow)) = lanes.split_first() else { return false };

@@ -1,4 +1,4 @@
-//! Lanes with timeouts, to be tried.
+//! Candidates of lanes with timeouts.
 
 use offbeat_core::Rejection;
 use offbeat_core::lanes::{LaneSetSpec, LaneSpec, OnTimeout};
@@ -12,7 +12,7 @@ use super::trial::Trial;
 /// Lanes with timeouts.
 pub(super) struct Timeouts<'a> {
     pub(super) search: &'a Search<'a>,
-    /// By formula, with a fifth more jobs.
+    /// The estimates with a fifth more jobs.
     pub(super) more: &'a Tags<'a>,
     pub(super) on_timeout: OnTimeout,
 }

@@ -1,8 +1,8 @@
 //! Lanes and one queue with the same jobs, stream by stream.
 //!
-//! A heavy tail makes one stream of jobs, however long, say little: whether a job of an hour comes at
-//! a bad moment decides its figures. So there are many streams, what is compared has the same ones,
-//! and what is said of a comparison has an interval.
+//! With a heavy tail, a single stream of jobs says little, however long it is: whether a job of an
+//! hour comes at a bad moment decides its figures. So there are many streams, everything that is
+//! compared gets the same ones, and each comparison has an interval.
 
 use core::cell::OnceCell;
 
@@ -15,7 +15,7 @@ use crate::distribution::{Distribution, real};
 /// Jobs of a stream.
 pub(super) const STREAM_JOBS: usize = 100_000;
 
-/// Streams that are kept. Others are made again each time that they are needed.
+/// Streams that are kept. Others are made again each time they are needed.
 const KEPT: usize = 4;
 
 /// Streams of jobs that arrive at one rate.
@@ -30,8 +30,8 @@ pub(super) struct Streams<'a> {
 
 impl<'a> Streams<'a> {
     pub(super) fn new(run_times: &'a Distribution, rate: f64, floor: u64, seed: u64) -> Self {
-        // Streams of neighbouring seeds must differ. Not by the step of the generator that seeds
-        // ours (0x9E37…), or their states would be parts of one another.
+        // Streams of neighbouring seeds must differ. The step of the generator that seeds ours
+        // (0x9E37…) must not be the factor, or their states would overlap.
         let seed = seed.wrapping_mul(0xD1B5_4A32_D192_ED03);
         let mut streams = Self { run_times, rate, floor, seed, kept: Vec::new() };
         streams.kept = (0..KEPT).map(|number| streams.make(number)).collect();
@@ -43,7 +43,8 @@ impl<'a> Streams<'a> {
         Work::new(self.run_times, self.rate, STREAM_JOBS, self.floor, seed)
     }
 
-    /// Simulates the first `count` streams with each of the trials, but those of before.
+    /// Simulates the first `count` streams with each of the trials, except those that it has
+    /// already simulated.
     pub(super) fn simulate(&self, trials: &mut [&mut Trial], count: usize) {
         for number in 0..count {
             let made = OnceCell::new();
@@ -62,7 +63,7 @@ enum Arrangement {
     Lanes(LaneSet),
     /// The lane that jobs of each type begin in.
     ByType(LaneSet, Vec<usize>),
-    /// One queue for so many workers.
+    /// One queue for this many workers.
     Queue(u32),
 }
 
@@ -70,7 +71,7 @@ enum Arrangement {
 #[derive(Debug, Clone)]
 pub(super) struct Trial {
     arrangement: Arrangement,
-    /// Between the classes of jobs that are told apart.
+    /// The bounds between the classes of jobs.
     bounds: Vec<u64>,
     runs: Vec<Performance>,
 }
@@ -104,21 +105,21 @@ impl Trial {
         self.runs.len()
     }
 
-    /// The mean logarithm of a figure.
+    /// The mean logarithm of a figure over the streams.
     #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
     pub(super) fn mean_log(&self, figure: fn(&Performance) -> f64) -> f64 {
         let sum: f64 = self.runs.iter().map(|run| libm::log(figure(run))).sum();
         sum / self.runs.len().max(1) as f64
     }
 
-    /// The ratio of a figure to that of another trial.
+    /// The ratio of a figure to that of another trial with the same streams.
     pub(super) fn against(&self, other: &Self, figure: fn(&Performance) -> f64) -> Ratio {
         let logs = self.runs.iter().zip(&other.runs);
         let logs = logs.map(|(one, other)| libm::log(figure(one) / figure(other)));
         Ratio::of_logs(&logs.collect::<Vec<_>>())
     }
 
-    /// The median of each figure, and the range of two.
+    /// The median of each figure, and the ranges of mean slowdown and mean sojourn.
     pub(super) fn summary(&self, keeps_up: bool) -> Summary {
         let median = |figure: &dyn Fn(&Performance) -> f64| self.sorted(figure).at(0.5);
         #[expect(
@@ -199,9 +200,9 @@ pub(super) fn mean_sojourn(run: &Performance) -> f64 {
     run.mean_sojourn
 }
 
-/// Slowdown times the fourth root of sojourn: of two plans, that with the smaller product is the
-/// better one. Short jobs come first, but not at any price for the long ones: lanes that make the
-/// mean sojourn three times as long must lower the slowdown by a quarter at least.
+/// Slowdown times the fourth root of sojourn: of two plans, the one with the smaller product is
+/// better. Short jobs come first, but not at any price for the long ones: lanes that make the mean
+/// sojourn three times as long must lower the slowdown by at least a quarter.
 pub(super) fn cost(run: &Performance) -> f64 {
     run.mean_slowdown * libm::sqrt(libm::sqrt(run.mean_sojourn))
 }
@@ -211,7 +212,7 @@ pub(super) fn cost(run: &Performance) -> f64 {
 pub struct Summary {
     /// The median of each figure.
     pub median: Performance,
-    /// What nine of ten streams lie within: of the mean slowdown.
+    /// The range that nine of ten streams lie within, for the mean slowdown.
     pub slowdown_range: [f64; 2],
     /// The same of the mean sojourn, in microseconds.
     pub sojourn_range: [f64; 2],
@@ -248,7 +249,7 @@ impl Ratio {
 }
 
 /// The 97.5th percentile of Student's distribution, by its expansion (Fisher and Cornish, 1960):
-/// within a hundredth for 5 degrees of freedom or more.
+/// accurate to 1 % for 5 degrees of freedom or more.
 fn student_975(freedom: f64) -> f64 {
     const Z: f64 = 1.959_963_984_540_054;
     let (z3, z5) = (Z * Z * Z, Z * Z * Z * Z * Z);

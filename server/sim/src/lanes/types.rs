@@ -18,13 +18,13 @@ pub struct TypeFigures {
     pub work_share: f64,
     /// Its mean run time, in seconds.
     pub mean_seconds: f64,
-    /// Half of its jobs run no longer.
+    /// The median run time.
     pub p50: Span,
-    /// Of a hundred, 99 run no longer.
+    /// The 99th percentile of the run times.
     pub p99: Span,
-    /// None runs longer.
+    /// The longest run time.
     pub longest: Span,
-    /// ∫x, in seconds, of all jobs.
+    /// ∫x over its jobs, in seconds; over all types, these add up to the mean run time.
     pub(super) first: f64,
     /// ∫x², in seconds².
     pub(super) second: f64,
@@ -32,7 +32,7 @@ pub struct TypeFigures {
     pub(super) inverse: f64,
 }
 
-/// The types of the run times, those with the longest mean first; none, if they are not known.
+/// The types of the run times, those with the longest mean first; empty if types are not known.
 pub(super) fn ranked(run_times: &Distribution, floor: u64) -> Vec<TypeFigures> {
     let (total, work) = (real(run_times.micros().len() as u64), run_times.all().first);
     let mut types: Vec<Vec<u64>> = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn ranked(run_times: &Distribution, floor: u64) -> Vec<TypeFigures> {
     figures
 }
 
-/// The smallest of ascending values that this percentage does not exceed.
+/// The smallest of ascending values that covers this percentage of them.
 fn at(samples: &[u64], percent: usize) -> Span {
     let place = (samples.len() * percent).div_ceil(100).saturating_sub(1);
     micros(samples.get(place).copied().unwrap_or_default())

@@ -1,4 +1,5 @@
-//! Whether the workers, and the partners, can do what comes: before any strategy is called good.
+//! Whether the workers and the partners can do what comes. Read this before any strategy is called
+//! good.
 
 use serde::Serialize;
 
@@ -7,42 +8,44 @@ use crate::distribution::real;
 use crate::scenario::{Partner, Scenario};
 use crate::world::{PhasePartner, PhaseTally, Tail};
 
-/// No more phases are shown; where there are more, those in which the most workers were busy.
+/// At most this many phases are shown: those in which the most workers were busy.
 const SHOWN_PHASES: usize = 100;
 
-/// What comes, and what can be done. Means over the seeds.
+/// What comes, and what can be done. Figures are means over the seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Feasibility {
-    /// Workers that would be busy all the time with the jobs that are enqueued: the time that these
-    /// keep a worker, over the duration. Repeated attempts are not in it.
+    /// Workers that the enqueued jobs would keep busy all the time: the time that these jobs take a
+    /// worker, over the duration. Repeated attempts are not included.
     pub workers_needed: f64,
-    /// Workers there, on average.
+    /// Workers available, on average.
     pub workers_available: f64,
     /// Jobs that were enqueued.
     pub jobs_enqueued: f64,
-    /// Whether jobs pile up, with any seed: in the last cycle (or half of the run, if that is
-    /// shorter) some waited at every moment, and either they became more by a hundredth of what came,
-    /// or more workers are needed than are there.
+    /// Whether jobs pile up, with any seed. Only the last cycle counts, or half of the run if that
+    /// is shorter. Some jobs must wait in it at every moment; and either the number of waiting jobs
+    /// grows by more than a hundredth of the jobs that come, or more workers are needed than
+    /// available.
     pub jobs_pile_up: bool,
     /// The parts of the run in which nothing changes from outside.
     pub phases: Vec<Phase>,
 }
 
-/// A part of the run in which neither the workers that the scenario tells, nor a partner, nor the
-/// producer changes. Times are in seconds.
+/// A part of the run in which nothing changes from outside: the scenario's number of workers, the
+/// partners and the producer. Times are in seconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phase {
     /// Start, inclusive.
     pub from: f64,
     /// End, exclusive.
     pub to: f64,
-    /// As that of the whole run, for the jobs that are enqueued in it.
+    /// As [`Feasibility::workers_needed`], for the jobs that are enqueued in the phase.
     pub workers_needed: f64,
-    /// Workers there, on average.
+    /// Workers available, on average.
     pub workers_available: f64,
     /// Workers with a job, on average.
     pub busy_workers: f64,
-    /// From enqueuing to the first attempt, of those that began in it.
+    /// The mean time from enqueuing to the first attempt, of jobs whose first attempt began in the
+    /// phase.
     pub mean_wait: f64,
     /// The most jobs that waited at the end of a second.
     pub max_queue_depth: f64,
@@ -57,18 +60,19 @@ pub struct Phase {
 pub struct PhaseOfPartner {
     /// Whether it is down.
     pub is_down: bool,
-    /// Calls in a second of the jobs that are enqueued, on average.
+    /// Calls of the enqueued jobs per second, on average.
     pub calls_needed: f64,
-    /// Calls in a second that it answers, and the limiter lets through; `None` without a limit.
+    /// Calls per second that the partner answers and the limiter lets through; `None` without a
+    /// limit.
     pub calls_allowed: Option<f64>,
-    /// Workers that wait for it without success, on average.
+    /// Workers that wait for the partner without success, on average.
     pub unanswered_workers: f64,
-    /// Of its customers, from enqueuing to the first attempt.
+    /// The mean time from enqueuing to the first attempt, of the jobs of its customers.
     pub mean_wait: f64,
 }
 
 impl Feasibility {
-    /// Of the runs of a strategy.
+    /// The feasibility over the runs of a strategy.
     pub(super) fn of(scenario: &Scenario, digests: &[Digest]) -> Self {
         let runs = real(digests.len().max(1) as u64);
         let sum = |of: &dyn Fn(&PhaseTally) -> f64| {
@@ -113,7 +117,7 @@ fn phases(scenario: &Scenario, digests: &[Digest]) -> Vec<Phase> {
 }
 
 impl Phase {
-    /// Of the same phase in each run.
+    /// The same phase over all runs.
     fn of(scenario: &Scenario, runs: &[&PhaseTally]) -> Self {
         let (from, to) = runs.first().map_or((0, 0), |phase| phase.seconds);
         let seconds = runs.iter().map(|phase| seconds_of(phase)).sum::<f64>().max(1.0);
@@ -151,7 +155,7 @@ impl Phase {
     }
 }
 
-/// In seconds.
+/// The mean wait in seconds.
 #[expect(clippy::cast_precision_loss, reason = "a mean")]
 fn mean_wait(of_runs: impl Iterator<Item = (u64, u128)>) -> f64 {
     let (count, micros) =

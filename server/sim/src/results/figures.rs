@@ -80,7 +80,7 @@ figures! {
 }
 
 impl Figures {
-    /// Those of a run, whose samples are put into another order.
+    /// The figures of a run; puts its samples into another order.
     pub(super) fn of(trace: &mut Trace, cycle: u64) -> Self {
         let Trace { waits, sojourns, intervals, sums, .. } = trace;
         // Means first: their last bits depend on the order.

@@ -6,13 +6,13 @@ use super::words::{begin, end, span};
 use super::{Feasibility, Outcome, Phase};
 use crate::scenario::Scenario;
 
-/// A partner that keeps this share of the workers waiting is worth a sentence, if there are hardly
-/// any other workers left.
+/// A partner that keeps this share of the workers waiting is worth a sentence if hardly any other
+/// workers are free.
 const MANY_WORKERS: f64 = 0.25;
-/// See `MANY_WORKERS`.
+/// From this share of busy workers on, hardly any are free.
 const ALL_BUSY: f64 = 0.9;
 
-/// No more sentences about phases: a long list hides the first ones.
+/// The most sentences about phases: a long list hides the first ones.
 const PHASES_TOLD: usize = 5;
 
 /// The findings about these strategies, the best first.
@@ -24,7 +24,7 @@ pub(super) fn findings(scenario: &Scenario, ranking: &[&Outcome]) -> Vec<String>
     findings
 }
 
-/// How many workers are needed, and there.
+/// How many workers are needed, and how many are available.
 fn workers(ranking: &[&Outcome]) -> String {
     let needed = range(ranking, |one| one.workers_needed, short);
     let there = range(ranking, |one| one.workers_available, short);
@@ -56,7 +56,7 @@ fn pile(outcome: &Outcome) -> String {
     text
 }
 
-/// Partners who are asked more often than they answer.
+/// Partners that need to answer more calls than they may.
 fn calls(scenario: &Scenario, ranking: &[&Outcome]) -> Vec<String> {
     let told = |(place, partner): (usize, &crate::scenario::Partner)| {
         let allowed = f64::from(partner.allowed_per_second()?);
@@ -154,7 +154,7 @@ fn range(
     from_to(outcomes.iter().map(|outcome| of(&outcome.feasibility)), text)
 }
 
-/// The least and the most, as one where they read the same.
+/// The least and the most figure, or one of them where both read the same.
 fn from_to(figures: impl Iterator<Item = f64>, text: fn(f64) -> String) -> String {
     let (least, most) = figures
         .fold((f64::INFINITY, 0.0_f64), |(least, most), one| (least.min(one), most.max(one)));
@@ -162,7 +162,7 @@ fn from_to(figures: impl Iterator<Item = f64>, text: fn(f64) -> String) -> Strin
     if least == most { least } else { format!("{least} to {most}") }
 }
 
-/// With two or three digits.
+/// A figure with two or three digits.
 fn short(figure: f64) -> String {
     match figure {
         one if one >= 99.5 => counted(one),

@@ -9,14 +9,14 @@ const BINS: u32 = 60;
 /// Counts between edges.
 #[derive(Debug, Clone, Serialize)]
 pub struct Histogram {
-    /// In seconds; one more than there are counts.
+    /// Edges in seconds; one more than there are counts.
     pub edges: Vec<f64>,
-    /// Those below the first edge and above the last are counted at the ends.
+    /// Counts between the edges; values beyond the outer edges count at the ends.
     pub counts: Vec<u64>,
 }
 
 impl Histogram {
-    /// The edges between two intervals, in whole seconds around them.
+    /// The edges of bins between two intervals in microseconds, over whole seconds.
     pub(super) fn edges(low: u64, high: u64) -> Vec<f64> {
         let (low, high) = (real(low) / 1e6, real(high) / 1e6);
         let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
@@ -35,7 +35,7 @@ impl Histogram {
             |edge: usize, seconds: f64| edges.get(edge).is_some_and(|edge| *edge > seconds);
         for interval in intervals {
             let seconds = real(*interval) / 1e6;
-            // The estimate may be a rounding off; the edges decide.
+            // Rounding may put the estimate one bin off; the edges decide.
             let mut bin =
                 (((seconds - low) * bins_per_second) as usize).min(bins.saturating_sub(1));
             while bin > 0 && is_above(bin, seconds) {

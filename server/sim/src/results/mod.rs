@@ -24,7 +24,7 @@ use crate::world::{LateRuns, PartnerStep, PartnerTally, PhaseTally, Step, Sums, 
 use partners::{in_seconds, partners};
 use stats::quantiles;
 
-/// What all runs come to; its JSON is what the report shows. Times are in seconds.
+/// The results of all runs; its JSON is what the report shows. Times are in seconds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Results {
     /// The scenario in short.
@@ -34,19 +34,19 @@ pub struct Results {
     pub ranking: Vec<String>,
     /// What a reader should see first, in words: what is overloaded, and when and why jobs waited.
     pub findings: Vec<String>,
-    /// In the order of the scenario.
+    /// The results of each strategy, in the order of the scenario.
     pub strategies: Vec<Outcome>,
-    /// What lanes do for this work, where a strategy has some.
+    /// The effect of lanes on this work, if a strategy has lanes.
     pub lanes: Option<LaneCurve>,
 }
 
-/// The slowdown over the cutoff between two lanes, for the run times of the first kind, if jobs
-/// come at random.
+/// The slowdown by the cutoff between two lanes, for the run times of the first kind, if jobs come
+/// at random.
 #[derive(Debug, Clone, Serialize)]
 pub struct LaneCurve {
     /// Points of the curve, by formula.
     pub cutoffs: Vec<LaneCutoff>,
-    /// The express timeout of the strategy with lanes.
+    /// The express timeout of the strategy with lanes, in seconds.
     pub cutoff: f64,
     /// The mean bounded slowdown in one queue, simulated.
     pub one_queue: f64,
@@ -70,15 +70,15 @@ pub struct Question {
     pub name: String,
     /// Text of its author.
     pub description: String,
-    /// Simulated time.
+    /// Simulated time, in seconds.
     pub duration: f64,
     /// Workers at its beginning.
     pub workers: u32,
     /// Number of users.
     pub population: u32,
-    /// Length of a cycle.
+    /// Length of a cycle, in seconds.
     pub cycle: f64,
-    /// The parts of a cycle in which jobs may come.
+    /// The parts of a cycle in which jobs may come, in seconds.
     pub active: Vec<(f64, f64)>,
     /// One run of each strategy for each seed.
     pub seeds: Vec<u64>,
@@ -86,7 +86,7 @@ pub struct Question {
     pub is_cut: bool,
     /// Notes on how the scenario was interpreted.
     pub notes: Vec<String>,
-    /// Outages of the producer: from, to.
+    /// Outages of the producer (from, to), in seconds.
     pub outages: Vec<(f64, f64)>,
     /// Partners that jobs call.
     pub partners: Vec<PartnerInQuestion>,
@@ -101,25 +101,25 @@ pub struct Outcome {
     pub kind: &'static str,
     /// Means over the seeds.
     pub figures: Figures,
-    /// 1 is best; the same rank twice where they are within a hundredth. `None` of a strategy that
-    /// was cut short, or whose jobs pile up: then it cannot be compared.
+    /// 1 is best; strategies within a hundredth have the same rank. `None` if the strategy cannot
+    /// be compared, because it was cut short or its jobs pile up.
     pub ranks: Option<Ranks>,
     /// Whether the workers, and the partners, can do what comes.
     pub feasibility: Feasibility,
-    /// Whether it was stopped before its end: then it cannot be compared.
+    /// Whether it was stopped before its end, so that it cannot be compared.
     pub is_cut: bool,
-    /// Of the first seed.
+    /// Time series of the first seed.
     pub series: Series,
-    /// Between the runs of a user; of the first seed.
+    /// Histogram of the time between runs of a user, of the first seed.
     pub interval_histogram: Histogram,
-    /// Of strategies that have slots.
+    /// The slots, if the strategy has some.
     pub slots: Option<Slots>,
-    /// In the order of the scenario; means over the seeds.
+    /// Figures by partner, in the order of the scenario; means over the seeds.
     pub partners: Vec<PartnerFigures>,
-    /// What the outages of the producer came to, where it has some; means over the seeds.
+    /// Late runs after outages of the producer, if it has outages; means over the seeds.
     pub late_runs: Option<LateRunFigures>,
-    /// The least time between two runs of different kinds of a user, as they were enqueued, with any
-    /// seed; in seconds. `None` where there is one kind alone.
+    /// The least time between two enqueued runs of different kinds of a user, over all seeds, in
+    /// seconds. `None` with only one kind.
     pub least_kind_distance: Option<f64>,
 }
 
@@ -128,20 +128,21 @@ pub struct Outcome {
 pub struct LateRunFigures {
     /// Runs that came late.
     pub late: f64,
-    /// Those that did not, as the next run of the user came before them.
+    /// Late runs that did not come, because the next run of the user would come before them.
     pub superseded: f64,
-    /// Those that did not, by the policy for missed runs.
+    /// Late runs that did not come, by the policy for missed runs.
     pub dropped: f64,
 }
 
-/// How a strategy stands among the others, by each of the four criteria.
+/// The ranks of a strategy among the others, by each of the four criteria.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Ranks {
-    /// By the variation of the interval between a user's runs; users who are never served count.
+    /// By the variation of the interval between a user's runs; users without a run that was done
+    /// count, too.
     pub consistent_delay: u32,
     /// By the most jobs that are enqueued in a second.
     pub no_spikes: u32,
-    /// By the variation of what is finished in a minute.
+    /// By the variation of the jobs that are finished in a minute.
     pub even_throughput: u32,
     /// By attempts that found their lock held.
     pub no_conflicts: u32,
@@ -153,20 +154,20 @@ impl Ranks {
     }
 }
 
-/// By time, in steps.
+/// Time series, in steps.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Series {
-    /// Seconds of a step.
+    /// Seconds in a step.
     pub step: u32,
-    /// The most in each.
+    /// The largest queue in each step.
     pub queue_depth: Vec<u32>,
-    /// The mean of each.
+    /// The mean in each step.
     pub finished_per_second: Vec<f64>,
-    /// The most in a second of each.
+    /// The most in a second of each step.
     pub enqueued_per_second: Vec<u32>,
-    /// The mean of each.
+    /// The mean in each step.
     pub busy_workers: Vec<f64>,
-    /// The most in each.
+    /// The most in each step.
     pub workers: Vec<u32>,
 }
 
@@ -184,14 +185,14 @@ pub struct Slots {
 pub struct KindSlot {
     /// Name of the kind.
     pub name: String,
-    /// Its slot; `None` of a kind that stands anywhere, elsewhere for each user, and of one with a
+    /// Its slot. `None` for a kind that stands somewhere else for each user, and for one with a
     /// cycle or windows of its own.
     pub slot: Option<u32>,
     /// Whether it has a cycle or windows of its own.
     pub has_own_times: bool,
 }
 
-/// What results need of a run, so that the rest of it can go before the next one begins.
+/// What results need of a run, so that the rest of its trace can be freed before the next one.
 #[derive(Debug)]
 pub struct Digest {
     figures: Figures,
@@ -202,7 +203,7 @@ pub struct Digest {
     enqueued_jobs: u64,
     late_runs: LateRuns,
     least_kind_distance: Option<u64>,
-    /// Of a first seed.
+    /// Only of the first seed of a strategy.
     shown: Option<Shown>,
 }
 
@@ -213,12 +214,13 @@ struct Shown {
     partners: Vec<Vec<PartnerStep>>,
     /// Kept until all strategies have been run: their histograms share their edges.
     intervals: Vec<u64>,
-    /// All but a thousandth of them are no longer.
+    /// All but a thousandth of the intervals are no longer.
     late_interval: u64,
 }
 
 impl Digest {
-    /// Of a run of `scenario`, by its number among all of them, as `run_each` tells it.
+    /// The digest of a run of `scenario`. `number` is that of the run among all runs, as `run_each`
+    /// passes it.
     #[must_use]
     pub fn of(scenario: &Scenario, number: usize, mut trace: Trace) -> Self {
         let figures = Figures::of(&mut trace, scenario.timing.cycle);
@@ -246,7 +248,7 @@ impl Digest {
 }
 
 impl Results {
-    /// Sums of the runs of each strategy, one for each seed.
+    /// The results of all runs: for each strategy, one digest for each seed.
     ///
     /// # Errors
     /// When a schedule refuses a user, which none does.
@@ -262,7 +264,7 @@ impl Results {
         let edges = edges(&digests);
         let feasible: Vec<Feasibility> =
             digests.iter().map(|digests| Feasibility::of(scenario, digests)).collect();
-        // Where jobs pile up, the figures of those that got through are no merit.
+        // Where jobs pile up, the figures describe only the jobs that got through.
         let rivals = figures.iter().zip(&feasible).filter(|(_, own)| !own.jobs_pile_up);
         let rivals: Vec<Figures> = rivals.map(|(figures, _)| *figures).collect();
         let mut strategies = Vec::new();
@@ -369,7 +371,7 @@ fn lane_curve(scenario: &Scenario) -> Option<LaneCurve> {
 }
 
 fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
-    // Somebody who is never served has waited longer than anybody can say; so have jobs that are
+    // A user that is never served has waited longer than any figure says. So have jobs that are
     // left, if they are many.
     let delay = |figures: &Figures| {
         let done = figures.jobs_finished.max(1.0);
@@ -417,7 +419,7 @@ impl Series {
     }
 }
 
-/// The same for all strategies, so that they can be compared.
+/// The edges of the histograms: the same for all strategies, so that they can be compared.
 fn edges(digests: &[Vec<Digest>]) -> Vec<f64> {
     let shown = || digests.iter().flatten().filter_map(|digest| digest.shown.as_ref());
     let low = shown().filter_map(|shown| shown.intervals.iter().min()).min().copied();

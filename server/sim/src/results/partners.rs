@@ -12,9 +12,9 @@ use crate::world::{PartnerStep, PartnerTally};
 pub struct PartnerInQuestion {
     /// Name of the partner.
     pub name: String,
-    /// The calls that it answers in a second, or that the limiter lets through if that is less.
+    /// The calls per second that it answers, or that the limiter lets through if that is less.
     pub max_per_second: Option<u32>,
-    /// From when to when it is down.
+    /// Its outages (from, to), in seconds.
     pub outages: Vec<(f64, f64)>,
 }
 
@@ -27,22 +27,22 @@ pub struct PartnerFigures {
     pub jobs_finished: f64,
     /// Attempts that it refused.
     pub throttled: f64,
-    /// Attempts that failed since it was down.
+    /// Attempts that failed because it was down.
     pub failed: f64,
     /// From enqueuing to the first attempt, in seconds.
     pub mean_wait: f64,
-    /// By time, of the first seed.
+    /// Time series of the first seed.
     pub series: PartnerSeries,
 }
 
-/// What the jobs of a partner's customers came to by time, in the steps of [`Series`](super::Series).
+/// Time series of the jobs of a partner's customers, in the steps of [`Series`](super::Series).
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct PartnerSeries {
     /// Jobs that were done.
     pub finished: Vec<u32>,
     /// Attempts that it refused.
     pub throttled: Vec<u32>,
-    /// Attempts that failed since it was down.
+    /// Attempts that failed because it was down.
     pub failed: Vec<u32>,
     /// The mean wait of the jobs whose first attempt began, in seconds; `None` where none did.
     pub mean_wait: Vec<Option<f64>>,

@@ -7,14 +7,14 @@ pub(super) fn mean(values: &[u64]) -> f64 {
     sum / real(values.len().max(1) as u64)
 }
 
-/// The root mean square distance of intervals from the cycle, over the cycle.
+/// The root mean square distance of intervals from the cycle, as a part of the cycle.
 pub(super) fn deviation(intervals: &[u64], cycle: u64) -> f64 {
     let off = |interval: &u64| real(interval.abs_diff(cycle));
     let squares: f64 = intervals.iter().map(|interval| off(interval) * off(interval)).sum();
     (squares / real(intervals.len().max(1) as u64)).sqrt() / real(cycle.max(1))
 }
 
-/// The mean, and the standard deviation over it.
+/// The mean, and the standard deviation as a part of it.
 pub(super) fn spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let (count, sum) =
         values.clone().fold((0_u64, 0.0), |(count, sum), value| (count + 1, sum + value));
@@ -31,7 +31,7 @@ pub(super) fn quantiles<const N: usize>(values: &mut [u64], shares: [f64; N]) ->
     let mut left = values;
     shares.map(|share| {
         let place = ((real(count as u64) * share).ceil() as usize).clamp(1, count.max(1)) - 1;
-        // What is below the last quantile need not be looked at again.
+        // Values up to the last quantile need not be looked at again.
         if place >= passed && place < count {
             let (_, value, above) = std::mem::take(&mut left).select_nth_unstable(place - passed);
             (passed, last, left) = (place + 1, *value, above);

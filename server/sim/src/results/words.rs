@@ -4,7 +4,7 @@ use crate::distribution::whole;
 
 const DAY: u64 = 1_440;
 
-/// A span of so many seconds.
+/// A span in seconds, as text.
 #[must_use]
 pub fn span(seconds: f64) -> String {
     match seconds {
@@ -16,13 +16,13 @@ pub fn span(seconds: f64) -> String {
     }
 }
 
-/// A time of the scenario, which begins at midnight of its day 1.
+/// A time of the scenario in seconds, as text. The scenario begins at midnight of its day 1.
 #[must_use]
 pub fn begin(seconds: f64) -> String {
     clock(minutes(seconds) / DAY, minutes(seconds) % DAY)
 }
 
-/// The same as the end of something: midnight is the end of a day.
+/// The same for the end of something: midnight is then the end of a day.
 #[must_use]
 pub fn end(seconds: f64) -> String {
     match minutes(seconds) {

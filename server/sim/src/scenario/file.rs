@@ -37,7 +37,7 @@ struct File {
     users: Users,
     #[serde(default)]
     kinds: Vec<KindEntry>,
-    /// Of pipelines.
+    /// Only in pipelines.
     #[serde(default)]
     stages: Vec<StageEntry>,
     lock: Option<LockEntry>,
@@ -66,7 +66,7 @@ struct Users {
 
 /// Reads a scenario; `load` reads the samples of files that it names.
 ///
-/// # Errors
+/// When the text is not a scenario, or a field is out of its range.
 /// When the text is no scenario, or a field is out of its range.
 pub fn parse(text: &str, load: Load<'_>) -> Result<Scenario, Rejection> {
     let file: File = toml::from_str(text).map_err(|unreadable| {
@@ -203,7 +203,7 @@ impl File {
             0 => "must not be set for the first kind, which strategies place",
             _ if self.strategies.iter().any(StrategyEntry::heeds_placements) => return Ok(()),
             _ => {
-                "must be set where a strategy heeds it alone: all are least_recent, which enqueues \
+                "must be set only where a strategy heeds it: all are least_recent, which enqueues \
                  all kinds of a user together, or have other_kinds"
             }
         };
@@ -215,8 +215,7 @@ impl File {
     fn partners_are_heeded(&self) -> Result<(), Rejection> {
         let has_outages = self.partners.iter().any(PartnerEntry::has_outages);
         if self.retries.is_some() && !has_outages {
-            let allowed =
-                "must be set beside partners with outages alone, which make attempts fail";
+            let allowed = "must be set only beside partners with outages, which make attempts fail";
             return Err(Rejection::new(Reason::Contradictory, "retries", "a value", allowed));
         }
         let limited = self.partners.iter().position(PartnerEntry::limits_concurrency);
@@ -255,7 +254,7 @@ impl File {
         notes
     }
 
-    /// A scenario has kinds of job, or the stages of a pipeline, and the strategies of either.
+    /// Refuses a mixture of kinds of job and stages of a pipeline, or strategies of the other form.
     fn one_form(&self) -> Result<(), Rejection> {
         let refuse = |field: &str, allowed: &str| {
             Err(Rejection::new(Reason::Contradictory, field, "a value", allowed))

@@ -8,7 +8,7 @@ use crate::limits::{SCENARIO_SECONDS, SCENARIO_WINDOWS};
 
 const DAY: u64 = 86_400_000_000;
 
-/// An instant: a span from the beginning, `25h`, or a time of a day, `day 2 01:00`.
+/// An instant in microseconds: a span from the beginning, `25h`, or a time of a day, `day 2 01:00`.
 pub(super) fn instant(field: &str, text: &str) -> Result<u64, Rejection> {
     let Some(day_and_time) = text.strip_prefix("day ") else {
         return micros(field, text);
@@ -29,14 +29,14 @@ pub(super) fn instant(field: &str, text: &str) -> Result<u64, Rejection> {
     Ok((day - 1) * DAY + time)
 }
 
-/// A cycle with the active windows that are written for each of its days, `22:00-06:00`.
+/// A cycle with active windows, each of which is written for every day, `22:00-06:00`.
 pub(super) fn timing(field: &str, cycle: u64, texts: &[String]) -> Result<Timing, Rejection> {
     if texts.is_empty() {
         return Ok(Timing::whole(cycle));
     }
     let whole = format!("{} windows", texts.len());
     if !cycle.is_multiple_of(DAY) {
-        let allowed = "must be set with a cycle of whole days alone: windows repeat every day";
+        let allowed = "must be set only with a cycle of whole days: windows repeat every day";
         return Err(Rejection::new(Reason::Contradictory, field, whole, allowed));
     }
     let days = cycle / DAY;
@@ -58,7 +58,7 @@ pub(super) fn timing(field: &str, cycle: u64, texts: &[String]) -> Result<Timing
     Ok(Timing::within(cycle, parts))
 }
 
-/// From a time of day to another; the second may be on the next day.
+/// The window from one time of day to another, which may be on the next day; in microseconds.
 fn window(field: &str, text: &str) -> Result<(u64, u64), Rejection> {
     let times = text.split_once('-').and_then(|(start, end)| {
         Some((time_of_day(start.trim())?, time_of_day(end.trim())?))

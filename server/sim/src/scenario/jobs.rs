@@ -15,7 +15,7 @@ use crate::limits::{SCENARIO_CALLS, SCENARIO_USERS};
 pub(super) struct KindEntry {
     pub(super) name: String,
     pub(super) run_time: RunTime,
-    /// Where strategies put it that do not say so themselves.
+    /// The default for strategies that do not set `other_kinds`.
     pub(super) placement: Option<KindPlacement>,
     cycle: Option<String>,
     active_windows: Option<Vec<String>>,
@@ -31,7 +31,7 @@ impl KindEntry {
         self.cycle.is_some() || self.active_windows.is_some()
     }
 
-    /// A kind in its place; `shared` is the timing of those without their own.
+    /// Checks the kind at this place; `shared` is the timing of kinds without their own.
     pub(super) fn check(
         &self,
         place: usize,
@@ -69,11 +69,11 @@ impl KindEntry {
             }
             _ if self.has_own_timing() && self.placement.is_some() => {
                 let allowed = "must not be set beside a cycle or active_windows of its own: such a \
-                               kind is placed for itself";
+                               kind is placed separately";
                 ("placement", allowed)
             }
             _ if self.calls.is_some() && !has_partners => {
-                ("calls", "must be set beside [[partners]] alone, whom jobs ask")
+                ("calls", "must be set only beside [[partners]], which jobs call")
             }
             _ => return Ok(()),
         };
@@ -82,7 +82,8 @@ impl KindEntry {
     }
 }
 
-/// A cycle: whole milliseconds, and not longer than the duration, which is written as a text.
+/// A cycle in microseconds: whole milliseconds, and not longer than the duration, which is also
+/// given as it is written.
 pub(super) fn cycle(
     field: &str,
     text: &str,
@@ -155,7 +156,7 @@ pub(super) fn children(entry: &ChildrenEntry, load: Load<'_>) -> Result<Children
 
 pub(super) fn dequeue(entry: &DequeueEntry) -> Result<Dequeue, Rejection> {
     if entry.per_rival.is_some() && !entry.exclusive {
-        let (field, allowed) = ("dequeue.per_rival", "must be set with exclusive = true alone");
+        let (field, allowed) = ("dequeue.per_rival", "must be set only with exclusive = true");
         let value = entry.per_rival.as_deref().unwrap_or_default();
         return Err(Rejection::new(Reason::Contradictory, field, value, allowed));
     }
@@ -168,7 +169,7 @@ pub(super) fn dequeue(entry: &DequeueEntry) -> Result<Dequeue, Rejection> {
     })
 }
 
-/// A second at most.
+/// A span in nanoseconds, at most a second.
 fn nanos(field: &str, text: &str) -> Result<u64, Rejection> {
     let nanos = u64::try_from(span(field, text)?.nanos()).ok();
     nanos

@@ -32,18 +32,18 @@ pub struct Scenario {
     pub description: String,
     /// Simulated time.
     pub duration: u64,
-    /// Numbers of workers with the times from which they hold; the first from 0.
+    /// Numbers of workers, each with the time from which it holds; the first from 0.
     pub workers: Vec<(u64, u32)>,
     /// Adds and removes workers.
     pub autoscaler: Option<Autoscaler>,
     /// Users, each of whom has a run of every kind in every cycle.
     pub population: u32,
-    /// The cycle of all kinds that have none of their own.
+    /// The cycle of all kinds without their own.
     pub timing: Timing,
-    /// The kinds of job; the first is what the strategies place.
+    /// The kinds of job; strategies place the first one.
     pub kinds: Vec<Kind>,
-    /// The stages of a pipeline, which each item goes through; then there are no kinds, the users
-    /// are its items, and all of them come at the beginning of each cycle.
+    /// The stages of a pipeline, which each item goes through. With stages, there are no kinds, the
+    /// users are the items, and all of them come at the beginning of each cycle.
     pub stages: Vec<Kind>,
     /// Jobs that jobs enqueue when they are done.
     pub children: Option<Children>,
@@ -57,17 +57,17 @@ pub struct Scenario {
     pub retries: Option<Retries>,
     /// The lock that jobs take, if any.
     pub lock: Option<Lock>,
-    /// Everything happens at multiples of this, as in a simulator that goes by ticks.
+    /// If set, everything happens at multiples of this, as in a simulator with ticks.
     pub tick: Option<u64>,
     /// Notes on how the scenario was interpreted.
     pub notes: Vec<String>,
-    /// No run may have more events.
+    /// The most events of a run.
     pub max_events: u64,
-    /// Whether runs leave their rows, by second, or only what they come to.
+    /// Whether runs keep a row for each second, or only their sums.
     pub keeps_rows: bool,
     /// The strategies to compare.
     pub strategies: Vec<Strategy>,
-    /// One run of each strategy for each.
+    /// The seeds; each strategy has one run for each.
     pub seeds: Vec<u64>,
 }
 
@@ -96,9 +96,9 @@ impl Scenario {
         kinds.filter(|(_, kind)| kind.timing.is_none()).map(|(place, _)| place)
     }
 
-    /// Bytes of memory that its runs take, one after the other, at most: what a job leaves (three
-    /// samples) or takes as it waits, what a user takes, the intervals of the first seed, which
-    /// stay until the last strategy has been run, and the results of phases and partners.
+    /// The most bytes of memory that its runs take, one after the other: three samples of each job,
+    /// or what a waiting job takes; what a user takes; the intervals of the first seed, which stay
+    /// until the last strategy has been run; and the results of phases and partners.
     #[must_use]
     pub fn memory(&self) -> u128 {
         const JOB: u128 = 52;
@@ -120,8 +120,8 @@ impl Scenario {
             + strategies * partners * PARTNER_STEPS
     }
 
-    /// The seconds at which something changes from outside: the workers that the scenario tells, a
-    /// partner, or the producer. The beginning alone if they are more than 500.
+    /// The seconds at which something changes from outside: the scenario's number of workers, a
+    /// partner or the producer. Only the beginning if there are more than 500 of them.
     #[must_use]
     pub fn phase_starts(&self) -> Vec<u64> {
         const MOST: usize = 500;
@@ -147,8 +147,8 @@ impl Scenario {
     }
 }
 
-/// Jobs of a user, at most: one for each cycle of each kind, and one more for each outage of the
-/// producer.
+/// The most jobs of a user: one for each cycle of each kind, and one more for each kind and outage
+/// of the producer.
 fn jobs_of_a_user(duration: u64, cycles: impl Iterator<Item = u64>, outages: usize) -> u128 {
     cycles.map(|cycle| u128::from(duration.div_ceil(cycle.max(1))) + outages as u128).sum()
 }
@@ -160,10 +160,11 @@ pub struct Kind {
     pub name: String,
     /// How long its jobs run.
     pub run_time: Distribution,
-    /// Where it stands, seen from the first kind, with strategies that do not say so themselves.
+    /// Where it stands, relative to the first kind, with strategies that do not set this
+    /// themselves.
     pub placement: KindPlacement,
-    /// Its own cycle and active windows. Such a kind does not stand anywhere seen from the first:
-    /// each strategy places it for itself.
+    /// Its own cycle and active windows. Such a kind has no place relative to the first one: each
+    /// strategy places it separately.
     pub timing: Option<Timing>,
     /// Calls of each attempt to the partner of its user; 0 for none.
     pub calls: u32,
@@ -191,9 +192,9 @@ pub struct Children {
     pub run_time: Distribution,
 }
 
-/// What taking a job from the queue costs: `base` + jobs that wait × `per_waiting`, the latter
-/// times the workers that are busy if they contend, + workers that wait for their turn ×
-/// `per_rival`.
+/// The cost of taking a job from the queue: `base`, plus `nanos_per_waiting` for each waiting job
+/// (times the number of busy workers with `contention`), plus `nanos_per_rival` for each worker
+/// that waits for its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dequeue {
     /// Fixed part, in microseconds.
@@ -232,24 +233,24 @@ pub struct Producer {
     pub outages: Vec<(u64, u64)>,
     /// Policy for runs that were due in an outage.
     pub missed_runs: MissedRunPolicy,
-    /// A late run that would come so shortly before the next of its kind is superseded.
+    /// A late run is superseded if it would come less than this before the next run of its kind.
     pub min_gap: Option<Span>,
 }
 
-/// Somebody whom jobs ask: a bank.
+/// A system that jobs call, such as a bank. Times are in microseconds.
 #[derive(Debug, Clone)]
 pub struct Partner {
     /// Its name.
     pub name: String,
     /// The share of the users who are its customers.
     pub share: f64,
-    /// Further attempts within a second are refused, if set.
+    /// If set, calls beyond this number within a second are refused.
     pub max_per_second: Option<u32>,
     /// How long a refused attempt takes.
     pub refusal_time: u64,
-    /// After which time it is tried again.
+    /// After how long a refused attempt is repeated.
     pub retry_after: u64,
-    /// From when to when it is down: attempts fail.
+    /// Its outages (from, to): attempts fail in them.
     pub outages: Vec<(u64, u64)>,
     /// How long an attempt takes while it is down.
     pub outage_time: u64,
@@ -258,39 +259,41 @@ pub struct Partner {
 }
 
 impl Partner {
-    /// Calls in a second that come to something: what it answers, or what the limiter lets through
-    /// if that is less.
+    /// Calls per second that can succeed: those that it answers, or that the limiter lets through
+    /// if that is less. `None` without a limit.
     #[must_use]
     pub fn allowed_per_second(&self) -> Option<u32> {
         self.max_per_second.into_iter().chain(self.limiter.max_per_second).min()
     }
 }
 
-/// Attempts that ask a partner, as the workers' side limits them: a job above the limit waits,
+/// A limit on the workers' side for attempts that call a partner: a job above the limit waits
 /// without a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limiter {
-    /// Calls in a second, evenly apart.
+    /// Calls per second, evenly apart.
     pub max_per_second: Option<u32>,
     /// Attempts at the same time.
     pub max_concurrent: Option<u32>,
 }
 
-/// Attempts that fail since a partner is down are repeated: after a delay, which grows.
+/// Repeats attempts that fail because a partner is down, after a delay that grows. Times are in
+/// microseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Retries {
-    /// Attempts that fail so, of a job; then it has failed for good.
+    /// After so many failed attempts, the job has failed for good.
     pub max_attempts: u32,
-    /// After the first of them.
+    /// The delay after the first failed attempt.
     pub first_delay: u64,
-    /// After each further one, so many times as long.
+    /// Factor of the delay after each further failed attempt.
     pub multiplier: f64,
-    /// No longer than this.
+    /// The longest delay.
     pub max_delay: u64,
 }
 
 impl Retries {
-    /// After how long the next attempt comes, when so many have failed; `None` if none comes.
+    /// The delay before the next attempt after `failures` failed ones, in microseconds; `None` if
+    /// there is no next attempt.
     #[must_use]
     pub fn delay(&self, failures: u32) -> Option<u64> {
         if failures >= self.max_attempts {
@@ -308,7 +311,7 @@ impl Retries {
 pub struct Lock {
     /// Users that share a lock.
     pub group_size: u32,
-    /// When a job that finds it held tries again.
+    /// After how long a job that finds the lock held tries again, in microseconds.
     pub retry_after: u64,
 }
 
@@ -319,14 +322,14 @@ pub struct Strategy {
     pub name: String,
     /// How it places jobs.
     pub kind: StrategyKind,
-    /// Where the kinds after the first stand, unless it is as each of them says.
+    /// Where the kinds after the first stand; `None` if each kind's own placement decides.
     pub other_kinds: Option<KindPlacement>,
-    /// Lanes instead of one queue. They share out the workers of the scenario.
+    /// Lanes instead of one queue. They divide the workers of the scenario.
     pub lanes: Option<LaneSet>,
 }
 
 impl Strategy {
-    /// Where a kind after the first stands, seen from it.
+    /// Where a kind after the first stands, relative to the first.
     #[must_use]
     pub fn placement_of(&self, kind: &Kind) -> KindPlacement {
         self.other_kinds.unwrap_or(kind.placement)
@@ -336,53 +339,53 @@ impl Strategy {
 /// The schedule of a strategy.
 #[derive(Debug, Clone)]
 pub struct SlotSchedule {
-    /// The schedule as a caller writes it.
+    /// The schedule as a caller describes it.
     pub spec: ScheduleSpec,
-    /// The same, checked. It declares the kinds of the scenario, by their place in it, unless they
-    /// stand where the caller shifts them.
+    /// The checked schedule. It declares the kinds of the scenario, named by their index, unless
+    /// they stand where the caller shifts them.
     pub schedule: Schedule,
-    /// Over which span late runs are smeared, where no kinds are declared.
+    /// The span over which late runs are smeared, where no kinds are declared.
     pub smear_span: Option<Span>,
 }
 
 /// How a strategy works.
 #[derive(Debug, Clone)]
 pub enum StrategyKind {
-    /// Everybody at the beginning of the cycle.
+    /// All users at the beginning of the cycle.
     AtOnce,
-    /// Everybody at a random time of the cycle, another in each.
+    /// Each user at a random time, which is drawn again in each cycle.
     RandomSmear,
-    /// Now and then a batch of those whose last run is longest ago.
+    /// At intervals, a batch of the users whose last run is longest ago. Times are in microseconds.
     LeastRecent {
         /// Time between two batches.
         interval: u64,
         /// Maximum size of a batch.
         batch: u32,
-        /// Over what time they are smeared at random.
+        /// The span over which a batch is smeared at random.
         spread: u64,
     },
-    /// A run that is done enqueues the next, a cycle later.
+    /// A run that is done enqueues the next one, a cycle later.
     SelfRescheduling,
     /// By a schedule, as the service answers.
     Slots(Box<SlotSchedule>),
-    /// Everybody at the beginning of the cycle, groups spread.
+    /// All users at the beginning of the cycle, with their groups spread.
     Spread {
         /// How many groups take turns.
         feeders: u32,
     },
-    /// Of pipelines: a worker that is free goes where it is worth most.
+    /// For pipelines: a free worker goes to the stage where it is worth most.
     Workers {
         /// The divisor rule.
         rule: Rule,
         /// How the place of a stage in the pipeline is weighted.
         weighting: Weighting,
     },
-    /// Of pipelines: every stage keeps its share of the workers.
+    /// For pipelines: every stage keeps its share of the workers.
     FixedWorkers,
 }
 
 impl StrategyKind {
-    /// As scenarios name it.
+    /// The name in scenarios.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ pub(super) struct Outage {
 }
 
 impl Outage {
-    /// From when to when; not empty.
+    /// The outage (from, to), in microseconds; not empty.
     pub(super) fn check(&self) -> Result<(u64, u64), Rejection> {
         let (from, to) = (instant("outages.from", &self.from)?, instant("outages.to", &self.to)?);
         if from < to {

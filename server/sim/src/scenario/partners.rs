@@ -45,7 +45,7 @@ fn a_half_minute() -> String {
 }
 
 impl PartnerEntry {
-    /// `calls` is the most that a job asks at once.
+    /// Checks the partner; `calls` is the most calls of an attempt.
     pub(super) fn check(&self, calls: u32) -> Result<Partner, Rejection> {
         if !(self.share > 0.0 && self.share.is_finite()) {
             let allowed = "must be above 0";

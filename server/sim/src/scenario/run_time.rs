@@ -11,7 +11,7 @@ use super::fields::span;
 use super::file::Load;
 use crate::distribution::{Distribution, lognormal_sigmas};
 
-/// A run time: always the same, or a distribution.
+/// A run time: constant, or a distribution.
 #[derive(Debug, Clone)]
 pub(super) enum RunTime {
     /// `"4s"`
@@ -55,23 +55,23 @@ impl<'de> Visitor<'de> for RunTimeVisitor {
     }
 }
 
-/// Exactly one distribution must be described.
+/// A distribution; exactly one must be described.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DistributionEntry {
     /// The mean.
     exponential: Option<String>,
-    /// The shortest and the longest.
+    /// The shortest and the longest run time.
     uniform: Option<[String; 2]>,
     /// Lognormal: the median, or the mean, and the 90th percentile.
     p50: Option<String>,
     mean: Option<String>,
     p90: Option<String>,
-    /// Bounded.
+    /// A bounded Pareto distribution.
     pareto: Option<Pareto>,
     /// Shares that ascend to 1, and their run times.
     quantiles: Option<Vec<(f64, String)>>,
-    /// A file with a run time in seconds a line.
+    /// A file with one run time, in seconds, on each line.
     samples: Option<String>,
 }
 
@@ -114,7 +114,7 @@ impl RunTime {
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let median = mean.nanos() as f64 / 1e9 * libm::exp(-other * other / 2.0);
         Some(format!(
-            "mean {mean} and p90 {p90} fit two lognormal distributions: taken is σ = {sigma:.4}; \
+            "mean {mean} and p90 {p90} fit two lognormal distributions: this one has σ = {sigma:.4}; \
              for the other, σ = {other:.4} with a longer tail, give p50 = \"{median:.6}s\" instead of the mean"
         ))
     }
@@ -207,7 +207,7 @@ fn ascending(field: &str, low: u64, high: u64) -> Result<(), Rejection> {
     Err(Rejection::new(Reason::Contradictory, field, value, allowed))
 }
 
-/// A run time in microseconds, 1 at least.
+/// A run time in microseconds, at least 1.
 fn micros(field: &str, text: &str) -> Result<u64, Rejection> {
     let span: Span = span(field, text)?;
     let micros = u64::try_from(span.nanos() / 1_000).ok();

@@ -17,20 +17,20 @@ use crate::limits::SCENARIO_USERS;
 pub(super) struct StrategyEntry {
     pub(super) kind: KindName,
     name: Option<String>,
-    /// Of `slots`.
+    /// Only with `slots`, as the next five.
     placement: Option<SlotPlacement>,
     slot_count: Option<i64>,
     bucket_count: Option<i64>,
     declare_kinds: Option<bool>,
     catch_up_span: Option<String>,
     smear_span: Option<String>,
-    /// Of `least_recent`.
+    /// Only with `least_recent`, as the next two.
     interval: Option<String>,
     batch: Option<i64>,
     spread: Option<String>,
-    /// Of `spread`.
+    /// Only with `spread`.
     feeders: Option<i64>,
-    /// Of all that place jobs of several kinds, except `least_recent`.
+    /// With every strategy that places jobs of several kinds, except `least_recent`.
     other_kinds: Option<KindPlacement>,
     #[serde(default)]
     lanes: Vec<LaneEntry>,
@@ -53,7 +53,7 @@ pub(super) enum KindName {
 }
 
 impl KindName {
-    /// As a scenario writes it.
+    /// The name in scenarios.
     const fn name(self) -> &'static str {
         match self {
             Self::AtOnce => "at_once",
@@ -69,7 +69,7 @@ impl KindName {
         }
     }
 
-    /// Whether it shares the workers of a pipeline out, and places no jobs.
+    /// Whether it divides the workers of a pipeline, and places no jobs.
     pub(super) const fn is_of_pipelines(self) -> bool {
         matches!(self, Self::MinimumScore | Self::DHondt | Self::Latency | Self::FixedWorkers)
     }
@@ -92,14 +92,14 @@ struct LaneEntry {
 /// The parts of the scenario that a strategy must fit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings<'a> {
-    /// Of the kinds that have none of their own.
+    /// The timing of the kinds that have none of their own.
     pub(super) timing: &'a Timing,
     /// The places of these kinds.
     pub(super) shared_kinds: &'a [usize],
-    /// Whether all of them say that they stand opposite the first.
+    /// Whether all of them are reciprocal to the first.
     pub(super) are_opposite: bool,
     pub(super) has_outages: bool,
-    /// None that change.
+    /// The number of workers; `None` if it changes.
     pub(super) workers: Option<u32>,
     pub(super) is_autoscaled: bool,
 }
@@ -163,7 +163,7 @@ impl StrategyEntry {
         let strange = fields.iter().find(|(_, is_set, owner)| *is_set && *owner != self.kind);
         strange.map_or(Ok(()), |(field, _, owner)| {
             let allowed =
-                format!("must be set with another kind of strategy alone: {}", owner.name());
+                format!("must be set only with another kind of strategy: {}", owner.name());
             Err(Rejection::new(Reason::Contradictory, *field, "a value", allowed))
         })
     }
@@ -185,8 +185,8 @@ impl StrategyEntry {
             let Some(text) = text else { return Ok(None) };
             let allowed = match (around.has_outages, with_kinds == spec.kinds.is_empty()) {
                 (true, false) => return span(field, text).map(Some),
-                (false, _) => "must be set beside [producer] alone, whose outages make runs late",
-                (true, true) if with_kinds => "must be set where kinds are declared alone",
+                (false, _) => "must be set only beside [producer], whose outages make runs late",
+                (true, true) if with_kinds => "must be set only where kinds are declared",
                 (true, true) => {
                     "must not be set where kinds are declared: catch_up_span says where late runs start"
                 }
@@ -202,8 +202,8 @@ impl StrategyEntry {
         Ok(SlotSchedule { spec, schedule, smear_span })
     }
 
-    /// Whether the schedule declares the kinds of the scenario: they stand opposite one another, and
-    /// keep apart when they are late.
+    /// Whether the schedule declares the kinds of the scenario: declared kinds stand opposite one
+    /// another, and stay apart when they are late.
     fn declares_kinds(&self, around: Surroundings<'_>) -> Result<bool, Rejection> {
         let are_opposite = self
             .other_kinds
@@ -234,7 +234,7 @@ impl StrategyEntry {
                 "must not be set with least_recent, which enqueues all kinds of a user together"
             }
             Some(_) if around.shared_kinds.len() < 2 || self.kind.is_of_pipelines() => {
-                "must be set where 2 kinds or more share a cycle alone"
+                "must be set only where 2 kinds or more share a cycle"
             }
             _ => return Ok(()),
         };
@@ -247,7 +247,7 @@ impl StrategyEntry {
         };
         if self.lanes.is_empty() {
             return match self.suspend {
-                Some(value) => refuse("suspend", &value, "must be set with lanes alone"),
+                Some(value) => refuse("suspend", &value, "must be set only with lanes"),
                 None => Ok(None),
             };
         }
@@ -289,7 +289,7 @@ impl StrategyEntry {
     }
 }
 
-/// Results are told apart by name.
+/// Refuses two strategies with the same name: results are told apart by name.
 pub(super) fn named_apart(strategies: Vec<Strategy>) -> Result<Vec<Strategy>, Rejection> {
     check_names(strategies.iter().map(|strategy| strategy.name.as_str()))
         .map_err(|refused| refused.under("strategies"))?;

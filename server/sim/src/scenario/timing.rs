@@ -5,7 +5,7 @@ use offbeat_core::{CycleWindow, Span};
 /// A cycle, and its active time: the parts of it in which jobs may come. Times are in microseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
-    /// How long the cycle is.
+    /// Length of the cycle.
     pub cycle: u64,
     /// The active parts, in order, not touching; at least one.
     windows: Vec<Window>,
@@ -26,8 +26,8 @@ impl Timing {
         Self { cycle, windows: vec![Window { start: 0, end: cycle, before: 0 }] }
     }
 
-    /// A cycle that is active in these parts of it alone, in any order; none mean all of it. Each
-    /// is from the first number to before the second, within the cycle and not empty.
+    /// A cycle that is active only in these parts of it, in any order; with none, in all of it.
+    /// Each part is (start, end), end exclusive, within the cycle and not empty.
     #[must_use]
     pub fn within(cycle: u64, mut parts: Vec<(u64, u64)>) -> Self {
         parts.sort_unstable();
@@ -56,7 +56,7 @@ impl Timing {
         self.windows.last().map_or(self.cycle, |last| last.before + (last.end - last.start))
     }
 
-    /// Where in the cycle so much of its active time has passed.
+    /// The offset in the cycle at which this much of its active time has passed.
     #[must_use]
     pub fn offset_at(&self, active: u64) -> u64 {
         let place = self.windows.partition_point(|window| window.before <= active);
@@ -64,7 +64,7 @@ impl Timing {
         window.map_or(active, |window| window.start + (active - window.before))
     }
 
-    /// How much of its active time has passed at a place in the cycle.
+    /// How much of the active time has passed at an offset in the cycle.
     #[must_use]
     pub fn active_before(&self, offset: u64) -> u64 {
         let place = self.windows.partition_point(|window| window.start <= offset);
@@ -72,7 +72,7 @@ impl Timing {
         window.map_or(0, |window| window.before + (offset.min(window.end) - window.start))
     }
 
-    /// The first active instant from one on, in any cycle.
+    /// The first active instant at or after an instant, in any cycle.
     #[must_use]
     pub fn active_from(&self, at: u64) -> u64 {
         let (base, offset) = (at - at % self.cycle, at % self.cycle);
@@ -84,13 +84,14 @@ impl Timing {
         }
     }
 
-    /// The active parts of the cycle, from and to, in order; one where it is active throughout.
+    /// The active parts of the cycle, as (start, end), in order; one part where it is active
+    /// throughout.
     #[must_use]
     pub fn parts(&self) -> Vec<(u64, u64)> {
         self.windows.iter().map(|window| (window.start, window.end)).collect()
     }
 
-    /// The windows as a schedule has them; none where the cycle is active throughout.
+    /// The windows for a schedule; none where the cycle is active throughout.
     #[must_use]
     pub fn active_windows(&self) -> Vec<CycleWindow> {
         if !self.is_narrowed() {

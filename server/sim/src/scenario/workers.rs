@@ -1,4 +1,4 @@
-//! Workers, and who adds and removes them, as scenarios write them.
+//! Workers, and the autoscaler, as scenarios write them.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The account that a run keeps of itself: rows by second, and what it leaves.
+//! The accounts of a run: rows by second, and its results.
 
 use core::sync::atomic::Ordering;
 
@@ -13,13 +13,13 @@ use super::sums::Rows;
 use super::workers::Workers;
 use crate::scenario::Scenario;
 
-/// After how many rows a run tells how far it is.
+/// After how many rows a run reports its progress.
 const ROWS_AT_A_TIME: u64 = 1_000;
 
 pub(super) struct Accounts {
     row: Row,
     rows: Rows,
-    /// Of how many of them the watch knows.
+    /// How many rows the watch has been informed of.
     told_rows: u64,
     trace: Trace,
     in_system: u64,
@@ -27,7 +27,7 @@ pub(super) struct Accounts {
     kind_distances: KindDistances,
     /// When the last run of the first kind ended, by user.
     last_end: Vec<u64>,
-    /// For the slowdown, by kind; and of children.
+    /// The floors of the slowdown, by kind; and that of children.
     floors: Vec<u64>,
     child_floor: u64,
 }
@@ -55,7 +55,7 @@ impl Accounts {
         }
     }
 
-    /// A span of time, in which nothing happens.
+    /// Counts a span of time in which nothing happens.
     #[inline]
     pub(super) fn pass(&mut self, span: u64, workers: &Workers) {
         let (count, busy) = (workers.count(), workers.busy());
@@ -64,7 +64,7 @@ impl Accounts {
         self.trace.worked += u64::from(busy) * span;
     }
 
-    /// A second is over, with so many jobs in the queue.
+    /// Ends a second, with `depth` jobs in the queue.
     pub(super) fn end_second(&mut self, depth: usize, workers: &Workers, partners: &Partners) {
         let queue_depth = u32::try_from(depth).unwrap_or(u32::MAX);
         let (workers, busy_workers) = (workers.count(), workers.busy());
@@ -79,8 +79,8 @@ impl Accounts {
         self.rows.step()
     }
 
-    /// Tells the watch how far it is, though not after each second: other threads have the number
-    /// too.
+    /// Reports the progress to the watch, but not after each second, because other threads write
+    /// there, too.
     #[inline]
     pub(super) fn tell_at_times(&mut self, watch: &Watch) {
         if self.rows.len() - self.told_rows >= ROWS_AT_A_TIME {
@@ -108,7 +108,7 @@ impl Accounts {
         self.row.lock_conflicts += 1;
     }
 
-    /// The first attempt at a job begins, or the run ends before it.
+    /// Counts a first attempt at a job that begins, or that had not begun when the run ended.
     #[inline]
     pub(super) fn waited(&mut self, wait: u64, asks: Option<(usize, u32)>) {
         self.trace.waits.push(wait);
@@ -129,7 +129,7 @@ impl Accounts {
         self.row.failed += 1;
     }
 
-    /// A job is done that ran so long.
+    /// Counts a job that is done and ran for `run_time`.
     #[inline]
     pub(super) fn done(&mut self, job: &Job, run_time: u64, now: u64) {
         self.row.finished += 1;
@@ -148,14 +148,14 @@ impl Accounts {
         }
     }
 
-    /// A job has failed for good. Says when the last run of its user ended.
+    /// Counts a job that has failed for good, and returns when the last run of its user ended.
     pub(super) fn failed(&mut self, job: &Job) -> Option<u64> {
         self.in_system -= 1;
         self.trace.failed_jobs += 1;
         self.last_end.get(job.user as usize).copied().filter(|last| *last != NEVER)
     }
 
-    /// The results of the run.
+    /// Ends the run, and returns its results.
     pub(super) fn close(mut self, is_cut: bool, now: u64) -> Trace {
         let never = self.last_end.iter().filter(|last| **last == NEVER).count();
         self.trace.is_cut = is_cut;

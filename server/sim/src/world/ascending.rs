@@ -1,11 +1,11 @@
-//! Things that come nearly in the order in which they leave.
+//! A queue of items that arrive nearly in the order in which they leave.
 
 use core::cmp::Reverse;
 
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The least comes out first. What is put in behind all others stands in a row, which is
-/// several times quicker than a heap; only what is put in before some of them goes to the heap.
+/// The least item comes out first. An item that is not before the last of the row joins the row,
+/// which is several times faster than a heap; only the others go to the heap.
 #[derive(Debug)]
 pub(super) struct Ascending<T> {
     row: VecDeque<T>,
@@ -44,7 +44,7 @@ impl<T: Ord + Copy> Ascending<T> {
         if is_other { self.others.pop().map(|Reverse(other)| other) } else { self.row.pop_front() }
     }
 
-    /// All of them, in any order.
+    /// All items, in any order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
         self.row.drain(..).chain(self.others.drain().map(|Reverse(other)| other))
     }

@@ -8,7 +8,7 @@ use super::job::Job;
 pub(super) enum End {
     Done,
     TimedOut,
-    /// It is tried again after so long.
+    /// The partner refused it; it is tried again after this long.
     Refused(u64),
     Failed,
 }
@@ -33,7 +33,7 @@ impl Attempts {
         Self { departures: Departures::new(), running: Vec::new(), free_places: Vec::new() }
     }
 
-    /// When the next one ends; never is `u64::MAX`.
+    /// When the next attempt ends; `u64::MAX` if none runs.
     #[inline]
     pub(super) fn next_time(&self) -> u64 {
         self.departures.next_time()
@@ -45,7 +45,7 @@ impl Attempts {
         self.departures.push(ends_at, place);
     }
 
-    /// The one that ends next.
+    /// Takes out the attempt that ends next.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Attempt> {
         let place = self.departures.pop()?;

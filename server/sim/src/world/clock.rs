@@ -19,7 +19,7 @@ impl Clock {
         Self { now: 0, end, second_end: SECOND }
     }
 
-    /// Goes on to a time that is not earlier, and says how far that was.
+    /// Advances to a time that is not earlier, and returns how far that is.
     #[inline]
     pub(super) const fn advance(&mut self, to: u64) -> u64 {
         let span = to - self.now;
@@ -27,7 +27,7 @@ impl Clock {
         span
     }
 
-    /// Whether the second is over at a time.
+    /// Whether the current second is over at a time.
     #[inline]
     pub(super) const fn is_second_over(&self, at: u64) -> bool {
         at >= self.second_end
@@ -37,7 +37,7 @@ impl Clock {
         self.second_end += SECOND;
     }
 
-    /// Whether the last second, which may be a part of one, has no row yet.
+    /// Whether the last second, which may be a fraction, has no row yet.
     pub(super) const fn is_within_second(&self) -> bool {
         self.second_end < self.now + SECOND
     }

@@ -6,16 +6,17 @@ use std::collections::BinaryHeap;
 
 use super::job::Timed;
 
-/// Up to so many stand in a row: putting one in its place there takes less than a heap's comparisons,
-/// whose outcomes no processor foretells.
+/// Up to this many stand in a row: inserting there takes less time than the comparisons of a heap,
+/// which no processor can predict.
 const FEW: usize = 64;
 
-/// The earliest comes out first; of the same time, the one that was put in first.
+/// The earliest departure comes out first; of those at the same time, the one that was pushed
+/// first.
 #[derive(Debug)]
 pub(super) enum Departures {
-    /// Times, descending, and beside them what departs.
+    /// Times, descending, and what departs at each.
     Few { times: Vec<u64>, what: Vec<u32> },
-    /// As a heap, from when there were too many for the rest of the run.
+    /// A heap, for the rest of the run once there were too many.
     Many { heap: BinaryHeap<Reverse<Timed<u32>>>, number: u64 },
 }
 
@@ -28,7 +29,7 @@ impl Departures {
     pub(super) fn push(&mut self, at: u64, departing: u32) {
         match self {
             Self::Few { times, what } if times.len() < FEW => {
-                // Counted, not searched for: without a branch that depends on the times.
+                // Counted instead of searched, so that no branch depends on the times.
                 let place = times.iter().map(|time| usize::from(*time > at)).sum();
                 times.insert(place, at);
                 what.insert(place, departing);
@@ -50,7 +51,7 @@ impl Departures {
         }
     }
 
-    /// When the next one departs; never is `u64::MAX`.
+    /// When the next one departs; `u64::MAX` if there is none.
     #[inline]
     pub(super) fn next_time(&self) -> u64 {
         match self {
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
     use crate::generator::Generator;
 
-    /// With as many as stand in a row, and with more.
+    /// Both with a row and with a heap.
     #[test]
     fn they_leave_by_time_and_then_as_they_came() {
         for most in [1, 15, FEW, FEW + 1, 500] {

@@ -12,22 +12,22 @@ use crate::scenario::Scenario;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) enqueued: u64,
-    /// When its first attempt began; none yet is `u64::MAX`.
+    /// When its first attempt began; `u64::MAX` before that.
     pub(super) first_start: u64,
-    /// How long it would run; of suspended jobs, what is left.
+    /// How long it would run; for a suspended job, the rest.
     pub(super) left: u64,
     pub(super) user: u32,
     /// The place of its kind, or [`CHILD`].
     pub(super) kind: u8,
     /// The fastest lane that may take it.
     pub(super) entry: u8,
-    /// The lanes that suspended it, a bit each: it ran there until their timeouts.
+    /// The lanes that suspended it, one bit each: it ran in each until the lane's timeout.
     pub(super) suspended: u16,
-    /// Attempts that failed since the partner was down.
+    /// Attempts that failed because the partner was down.
     pub(super) failures: u8,
-    /// Its next call has its time, by the limiter of the partner.
+    /// Whether the limiter of the partner has given its next call a time.
     pub(super) is_paced: bool,
-    /// It counts among the attempts that ask the partner at the same time.
+    /// Whether it counts among the attempts that call the partner at the same time.
     pub(super) has_permit: bool,
 }
 
@@ -39,7 +39,7 @@ pub(super) const CHILD: u8 = u8::MAX;
 pub(super) struct NewJobs {
     draws: Vec<Draw>,
     child_draw: Option<Draw>,
-    /// Run times are whole numbers of it.
+    /// Run times are rounded up to multiples of it.
     tick: Option<u64>,
 }
 
@@ -94,7 +94,7 @@ impl Delayed {
         self.jobs.push(Timed { at, number, what: job });
     }
 
-    /// When the next one comes; never is `u64::MAX`.
+    /// When the next one comes; `u64::MAX` if there is none.
     #[inline]
     pub(super) fn next_time(&self) -> u64 {
         self.jobs.first().map_or(NEVER, |next| next.at)
@@ -110,7 +110,7 @@ impl Delayed {
     }
 }
 
-/// Something at a time; of the same time, the one that was planned first.
+/// An event at a time; of two at the same time, the one that was planned first comes first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timed<T> {
     pub(super) at: u64,

@@ -1,16 +1,16 @@
-//! How near runs of different kinds of a user come to one another.
+//! The distances between runs of different kinds of a user.
 
 use super::clock::NEVER;
 use super::job::{CHILD, Job};
 
 #[derive(Debug)]
 pub(super) struct KindDistances {
-    /// By user; none where there is one kind alone.
+    /// By user; empty where there is only one kind.
     latest: Vec<Latest>,
     least: u64,
 }
 
-/// The latest run of a user, and the latest of any other kind than its.
+/// The latest run of a user, and the latest run of another kind.
 #[derive(Debug, Clone, Copy)]
 struct Latest {
     at: u64,
@@ -25,7 +25,7 @@ impl KindDistances {
         Self { latest: vec![none; users], least: NEVER }
     }
 
-    /// A job is enqueued now.
+    /// Counts a job that is enqueued now.
     #[inline]
     pub(super) fn enqueued(&mut self, job: &Job) {
         if job.kind == CHILD {
@@ -33,7 +33,7 @@ impl KindDistances {
         }
         let Some(latest) = self.latest.get_mut(job.user as usize) else { return };
         let before = if latest.kind == job.kind { latest.other } else { latest.at };
-        // Where there is none yet, it is as far as it can be.
+        // Without an earlier run, the distance is as large as possible.
         self.least = self.least.min(before.abs_diff(job.enqueued));
         if latest.kind != job.kind {
             latest.other = latest.at;
@@ -41,7 +41,7 @@ impl KindDistances {
         (latest.at, latest.kind) = (job.enqueued, job.kind);
     }
 
-    /// The least, if two kinds of a user came at all.
+    /// The least distance, if there were two kinds of a user at all.
     pub(super) fn least(&self, end: u64) -> Option<u64> {
         (self.least <= end).then_some(self.least)
     }

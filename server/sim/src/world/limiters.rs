@@ -6,7 +6,7 @@ use super::job::Job;
 use super::partners::Partners;
 use crate::scenario::{Partner, Scenario};
 
-/// By partner.
+/// The limiters, by partner.
 #[derive(Debug)]
 pub(super) struct Limiters(Vec<Limited>);
 
@@ -24,9 +24,9 @@ struct Limited {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
     Now,
-    /// At that time.
+    /// At this time.
     At(u64),
-    /// When an attempt of the same partner ends: it is kept until then.
+    /// When an attempt at the same partner ends; the job is held until then.
     Held,
 }
 
@@ -44,7 +44,7 @@ impl Limiters {
         Self(if any { scenario.partners.iter().map(limited).collect() } else { Vec::new() })
     }
 
-    /// A worker would take a job now.
+    /// Asks whether a worker may take this job now.
     #[inline]
     pub(super) fn admit(&mut self, job: &mut Job, partners: &Partners, now: u64) -> Admission {
         if self.0.is_empty() {
@@ -55,7 +55,7 @@ impl Limiters {
         limited.admit(job, calls, now)
     }
 
-    /// An attempt has ended, or could not begin; says which job may begin instead.
+    /// An attempt has ended, or could not begin. Returns the job that may begin instead.
     #[inline]
     pub(super) fn leave(&mut self, job: &mut Job, partners: &Partners) -> Option<Job> {
         if self.0.is_empty() {
@@ -72,7 +72,7 @@ impl Limiters {
         next
     }
 
-    /// All that are held.
+    /// All jobs that are held.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Job> + '_ {
         self.0.iter_mut().flat_map(|limited| limited.held.drain(..))
     }

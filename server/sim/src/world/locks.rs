@@ -1,4 +1,4 @@
-//! Jobs of one user, or of one group of users, lock one another out.
+//! Locks that the jobs of one user, or of one group of users, take.
 
 use super::job::{CHILD, Job};
 use crate::scenario::{Lock, Scenario};
@@ -17,7 +17,8 @@ impl Locks {
         Self { lock: scenario.lock, held }
     }
 
-    /// Takes the lock of a job, if it has one; or says after how long the job tries again.
+    /// Takes the lock of a job, if it has one. If the lock is held, the error is the time after
+    /// which the job tries again.
     #[inline]
     pub(super) fn take(&mut self, job: &Job) -> Result<(), u64> {
         let Some(lock) = self.lock else { return Ok(()) };

@@ -6,10 +6,10 @@ use super::phases::{PhaseTally, Tail};
 use super::sums::Sums;
 use crate::distribution::real;
 
-/// Every second has a row of these.
+/// The figures of one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Row {
-    /// Jobs that wait, at the end of the second.
+    /// Jobs that wait at the end of the second.
     pub queue_depth: u32,
     /// Jobs that were enqueued in it.
     pub enqueued: u32,
@@ -21,9 +21,9 @@ pub struct Row {
     pub failed: u32,
     /// Attempts that found their lock held.
     pub lock_conflicts: u32,
-    /// Workers with a job, at the end of the second.
+    /// Workers with a job at the end of the second.
     pub busy_workers: u32,
-    /// Workers, at the end of the second.
+    /// Workers at the end of the second.
     pub workers: u32,
 }
 
@@ -63,11 +63,11 @@ pub struct PartnerTally {
     pub finished: u64,
     /// Attempts that it refused.
     pub throttled: u64,
-    /// Attempts that failed since it was down.
+    /// Attempts that failed because it was down.
     pub failed: u64,
     /// Jobs whose first attempt began; at the end, also those that wait for it.
     pub waited: u64,
-    /// How long they had waited, in microseconds.
+    /// How long these had waited, in microseconds.
     pub wait_micros: u128,
 }
 
@@ -78,16 +78,16 @@ pub struct PartnerStep {
     pub finished: u32,
     /// Attempts that it refused.
     pub throttled: u32,
-    /// Attempts that failed since it was down.
+    /// Attempts that failed because it was down.
     pub failed: u32,
     /// Jobs whose first attempt began.
     pub waited: u32,
-    /// How long they had waited, in microseconds.
+    /// How long these had waited, in microseconds.
     pub wait_micros: u64,
 }
 
 impl PartnerStep {
-    /// What came in between.
+    /// The difference between two tallies.
     pub(super) fn between(before: &PartnerTally, after: &PartnerTally) -> Self {
         let count = |of: fn(&PartnerTally) -> u64| {
             u32::try_from(of(after) - of(before)).unwrap_or(u32::MAX)
@@ -107,36 +107,37 @@ impl PartnerStep {
 pub struct LateRuns {
     /// Runs that came late.
     pub late: u64,
-    /// Those that did not, as the next run of the user came before them.
+    /// Late runs that did not come, because the next run of the user would come before them.
     pub superseded: u64,
-    /// Those that did not, by the policy for missed runs.
+    /// Late runs that did not come, by the policy for missed runs.
     pub dropped: u64,
 }
 
-/// How much longer a job was there than it ran: bounded, so that the shortest do not rule.
+/// How much longer a job was in the system than it ran. The floor keeps the shortest jobs from
+/// dominating.
 #[inline]
 pub(super) fn slowdown(sojourn: u64, run_time: u64, floor: u64) -> f64 {
     (real(sojourn) / real(run_time.max(floor).max(1))).max(1.0)
 }
 
-/// All that a run leaves.
+/// The results of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
-    /// By second, if the scenario keeps them. Shared, so that they can be written while other runs
-    /// go on.
+    /// Rows by second, if the scenario keeps them. Shared, so that they can be written while other
+    /// runs continue.
     pub rows: Arc<Vec<Row>>,
     /// Sums of the rows.
     pub sums: Sums,
-    /// Of each first attempt, how long its job had waited, in microseconds.
+    /// For each first attempt, how long its job had waited, in microseconds.
     pub waits: Vec<u64>,
-    /// Of each job that was done, how long that took since it was enqueued.
+    /// For each job that was done, the time since it was enqueued, in microseconds.
     pub sojourns: Vec<u64>,
-    /// Of the same, the bounded slowdown, max(1, sojourn / max(run time, floor)), summed. The floor
-    /// is the 10th percentile of the run times of its kind.
+    /// The sum of the bounded slowdowns of the same jobs, max(1, sojourn / max(run time, floor)).
+    /// The floor is the 10th percentile of the run times of the kind.
     pub slowdowns: f64,
     /// Tallies by partner.
     pub partners: Vec<PartnerTally>,
-    /// By partner, and step of the series.
+    /// By partner, and by step of the series.
     pub partner_steps: Vec<Vec<PartnerStep>>,
     /// Tallies by phase.
     pub phases: Vec<PhaseTally>,
@@ -144,10 +145,10 @@ pub struct Trace {
     pub tail: Tail,
     /// Runs that were due while the producer was stopped.
     pub late_runs: LateRuns,
-    /// The least time between two runs of different kinds of a user, as they were enqueued; `None`
-    /// where there were none.
+    /// The least time between two enqueued runs of different kinds of a user, in microseconds;
+    /// `None` if there were none.
     pub least_kind_distance: Option<u64>,
-    /// Between the ends of two runs of the first kind of a user.
+    /// Times between the ends of two runs of the first kind of a user, in microseconds.
     pub intervals: Vec<u64>,
     /// Users whose first kind never ran to its end.
     pub never_served: u32,
@@ -155,16 +156,16 @@ pub struct Trace {
     pub failed_jobs: u64,
     /// Workers' time with jobs, in microseconds.
     pub worked: u64,
-    /// The part of `worked` spent on attempts that failed.
+    /// The part of `worked` that was spent on attempts without a result.
     pub wasted: u64,
     /// Workers' time in total, in microseconds.
     pub available: u64,
-    /// Of jobs in the system, summed over time: for Little's law.
+    /// Jobs in the system, summed over the time in microseconds: for Little's law.
     pub job_micros: u128,
     /// Jobs that were enqueued.
     pub enqueued_jobs: u64,
     /// Enqueued jobs that were neither done nor failed at the end.
     pub left_jobs: u64,
-    /// Whether it was stopped before its end.
+    /// Whether the run was stopped before its end.
     pub is_cut: bool,
 }

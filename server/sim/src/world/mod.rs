@@ -1,8 +1,9 @@
 //! A scenario, event by event.
 //!
-//! One loop over what happens next: a job is due, an attempt ends, a job comes back, somebody
-//! looks at the queue. Times are integer microseconds; of two things at the same time the end of
-//! an attempt comes first, then what was planned first.
+//! One loop handles the next event: a job is due, an attempt ends, a job comes back, or the number
+//! of workers changes. Times are integer microseconds. Events at the same time come in this order:
+//! the end of an attempt, a change of the workers, the return of the producer, a job that comes
+//! back, a job that is due.
 
 mod accounts;
 mod ascending;
@@ -47,10 +48,10 @@ pub(crate) use source::{first_kind, offsets, shifts};
 pub use sums::{Step, Sums};
 use workers::Workers;
 
-/// How a run is watched from another thread, and stopped.
+/// Lets another thread watch a run, and stop it.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// Set it to end the run with what there is.
+    /// Set this to end the run with the results so far.
     pub stop: AtomicBool,
     /// Seconds that were simulated, of all runs together.
     pub seconds: AtomicU64,
@@ -80,7 +81,7 @@ pub fn run(
     Err(too_many_events(scenario))
 }
 
-/// A scenario may make its jobs come back again and again.
+/// The refusal of a scenario whose jobs come back too often.
 fn too_many_events(scenario: &Scenario) -> Rejection {
     let (most, value) = (scenario.max_events, "more events in a run");
     let allowed = format!("must make at most {most}: jobs that come back less often, or are fewer");
@@ -94,7 +95,7 @@ struct World<'a> {
     source: Source,
     queue: Queue,
     producer: Producer,
-    /// Why it cannot continue.
+    /// Why the run cannot continue.
     refused: Option<Rejection>,
     partners: Partners,
     limiters: Limiters,
@@ -149,7 +150,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The next thing that happens; false after the last.
+    /// Handles the next event; false after the last.
     #[inline]
     fn step(&mut self, watch: &Watch) -> bool {
         let departure = self.attempts.next_time();
@@ -183,7 +184,7 @@ impl<'a> World<'a> {
         true
     }
 
-    /// Rows of the seconds that are over before the next event; false if the run is to stop.
+    /// Ends the seconds that are over before the next event; false if the run must stop.
     fn end_seconds(&mut self, next: u64, watch: &Watch) -> bool {
         while self.clock.is_second_over(next) {
             self.end_second();
@@ -207,7 +208,7 @@ impl<'a> World<'a> {
         if !is_cut && self.clock.is_within_second() {
             self.end_second();
         }
-        // A job that has not begun has waited so far, at least.
+        // A job that has not begun has waited at least this long.
         let waiting = self.queue.drain().chain(self.delayed.drain()).chain(self.limiters.drain());
         for job in waiting.filter(|job| job.first_start == NEVER && job.enqueued < now) {
             self.accounts.waited(now - job.enqueued, self.partners.asked_by(&job));
@@ -217,7 +218,7 @@ impl<'a> World<'a> {
         Ok(Trace { partners, partner_steps, late_runs, ..self.accounts.close(is_cut, now) })
     }
 
-    /// The producer is back, and enqueues what is late; false if it cannot.
+    /// Enqueues the late runs when the producer is back; false if it cannot.
     fn take_late(&mut self) -> bool {
         match self.producer.come_back() {
             Ok(late) => {
@@ -231,7 +232,7 @@ impl<'a> World<'a> {
         self.refused.is_none()
     }
 
-    /// A job comes at a time, or when the producer is back.
+    /// Plans a job for a time, or for when the producer is back.
     fn come_at(&mut self, at: u64, user: u32, kind: u8) {
         let up = self.producer.up_from(at);
         if up > at {
@@ -241,7 +242,7 @@ impl<'a> World<'a> {
         self.delayed.push(job, up);
     }
 
-    /// A user's time has come.
+    /// Enqueues what is due now.
     #[inline]
     fn take_due(&mut self) {
         let now = self.clock.now;
@@ -270,7 +271,7 @@ impl<'a> World<'a> {
                         jobs.push(self.new_job(at, user, *kind));
                     }
                 }
-                // In the order in which they leave: see `Ascending`.
+                // In the order in which they leave, which is faster: see `Ascending`.
                 let mut order: Vec<_> = jobs.iter().map(|job| job.enqueued).zip(0..).collect();
                 order.sort_unstable();
                 for (at, place) in order {
@@ -300,7 +301,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Free workers take jobs, one at a time if they must.
+    /// Lets free workers take jobs; one at a time, if dequeuing is exclusive.
     #[inline]
     fn fill(&mut self) {
         while self.workers.may_take() {
@@ -380,8 +381,8 @@ impl<'a> World<'a> {
         self.fill();
     }
 
-    /// A job that its partner's limiter held may begin when an attempt of the partner ends: before
-    /// all that wait in the queue, for it waited its turn there.
+    /// A job that its partner's limiter held may begin when an attempt at the partner ends. It
+    /// comes before all jobs in the queue, because it has waited its turn there.
     #[inline]
     fn leave_limiter(&mut self, job: &mut Job) {
         if let Some(next) = self.limiters.leave(job, &self.partners) {
@@ -389,7 +390,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The partner is down: the job comes again later, if the scenario repeats it.
+    /// Handles an attempt at a partner that is down: the job comes again later, if the scenario has
+    /// retries.
     fn was_not_answered(&mut self, mut job: Job) {
         job.failures = job.failures.saturating_add(1);
         let retries = self.scenario.retries.as_ref();
@@ -415,7 +417,7 @@ impl<'a> World<'a> {
         self.come_again(job, last.unwrap_or_default());
     }
 
-    /// What the end of a job brings, in the strategies where jobs bring one another.
+    /// Plans what follows the end of a job, with strategies where one job brings the next.
     #[inline]
     fn come_again(&mut self, job: Job, last: u64) {
         if self.reschedules && job.kind != CHILD {

@@ -1,12 +1,12 @@
-//! Those whom jobs ask, who refuse too many at once, and are down at times.
+//! The partners that jobs call. They refuse too many calls at once, and are down at times.
 
 use super::job::{CHILD, Job};
 use super::metrics::{PartnerStep, PartnerTally};
 use crate::generator::Generator;
 use crate::scenario::{Partner, Scenario};
 
-/// Customers are drawn apart from all else, so that every strategy has the same ones: the seed of
-/// a run, changed by this number.
+/// Customers are drawn with a generator of their own, so that every strategy has the same ones. Its
+/// seed is that of the run, changed by this number.
 const CUSTOMERS: u64 = 0x5DEE_CE66_D1CE_4E5B;
 
 #[derive(Debug)]
@@ -14,12 +14,12 @@ pub(super) struct Partners {
     partners: Vec<Asked>,
     of_user: Vec<u8>,
     tallies: Vec<PartnerTally>,
-    /// By kind, how often an attempt asks.
+    /// By kind, how many calls an attempt makes.
     calls: Vec<u32>,
-    /// Rows of a step of the series, and how many are to come in this one.
+    /// Rows of a step of the series, and how many more this step needs.
     step: u32,
     step_left: u32,
-    /// The tallies at its beginning.
+    /// The tallies at the beginning of this step.
     before: Vec<PartnerTally>,
     steps: Vec<Vec<PartnerStep>>,
 }
@@ -29,7 +29,7 @@ struct Asked {
     partner: Partner,
     second: u64,
     asked: u32,
-    /// Attempts that it keeps, since it does not answer.
+    /// Attempts that wait for it without success, because it is down.
     unanswered: u32,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Reply {
 }
 
 impl Partners {
-    /// Each user is a customer of one of them, by their shares.
+    /// Makes each user a customer of one partner, in proportion to their shares.
     pub(super) fn new(scenario: &Scenario, seed: u64, step: u32) -> Self {
         let partners = &scenario.partners;
         let of_user = customers(partners, scenario.population, seed);
@@ -82,14 +82,14 @@ impl Partners {
         self.tallies.get_mut(place)
     }
 
-    /// How long a worker would be busy with a job that began now.
+    /// How long a worker would be busy with a job that began now, in microseconds.
     pub(super) fn time_of(&self, job: &Job, now: u64) -> u64 {
         let asked = self.asked_by(job).and_then(|(place, _)| self.partners.get(place));
         let down = asked.filter(|asked| is_down(&asked.partner, now));
         down.map_or(job.left, |asked| asked.partner.outage_time)
     }
 
-    /// A job of a customer has waited so long for its first attempt.
+    /// Counts the wait of a customer's job for its first attempt.
     #[inline]
     pub(super) fn waited(&mut self, job: &Job, wait: u64) {
         if let Some(tally) = self.tally(job) {
@@ -98,13 +98,13 @@ impl Partners {
         }
     }
 
-    /// A job of a customer is done.
+    /// Counts a job of a customer that is done.
     #[inline]
     pub(super) fn done(&mut self, job: &Job) {
         self.tally(job).into_iter().for_each(|tally| tally.finished += 1);
     }
 
-    /// An attempt that it did not answer is over.
+    /// Ends an attempt that the partner did not answer.
     pub(super) fn gave_up(&mut self, job: &Job) {
         let asked = self.asked_by(job).and_then(|(place, _)| self.partners.get_mut(place));
         asked.into_iter().for_each(|asked| asked.unanswered -= 1);
@@ -115,7 +115,7 @@ impl Partners {
         self.partners.iter().map(|asked| asked.unanswered)
     }
 
-    /// A second is over.
+    /// Ends a second.
     #[inline]
     pub(super) fn end_second(&mut self) {
         if self.partners.is_empty() {
@@ -136,7 +136,7 @@ impl Partners {
         }
     }
 
-    /// What is left of them: the tallies, and the steps of each.
+    /// The tallies of the run, and the steps of each partner.
     pub(super) fn close(&mut self) -> (Vec<PartnerTally>, Vec<Vec<PartnerStep>>) {
         if self.step_left < self.step {
             self.end_step();

@@ -1,12 +1,12 @@
-//! The parts of a run in which nothing changes from outside: neither the workers that the
-//! scenario tells, nor a partner, nor the producer.
+//! The parts of a run in which nothing changes from outside: the scenario's number of workers, the
+//! partners and the producer.
 
 use super::clock::SECOND;
 use super::metrics::Row;
 use super::partners::Partners;
 use crate::scenario::Scenario;
 
-/// What a phase came to. Counts of workers are sums over its seconds, as they were at the end of
+/// The figures of a phase. Counts of workers are sums over its seconds, as they were at the end of
 /// each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PhaseTally {
@@ -14,13 +14,13 @@ pub struct PhaseTally {
     pub seconds: (u64, u64),
     /// Workers, summed over the seconds.
     pub workers: u64,
-    /// Workers with a job.
+    /// Workers with a job, summed over the seconds.
     pub busy_workers: u64,
-    /// How long workers would be busy with the jobs that were enqueued in it, in microseconds.
+    /// How long the jobs that were enqueued in it would keep workers busy, in microseconds.
     pub offered: u64,
     /// Jobs whose first attempt began in it.
     pub waited: u64,
-    /// How long those had waited in total, in microseconds.
+    /// How long these had waited in total, in microseconds.
     pub wait_micros: u128,
     /// The most jobs that waited at the end of a second.
     pub max_queue_depth: u32,
@@ -37,11 +37,11 @@ pub struct PhasePartner {
     pub unanswered: u64,
     /// Jobs of its customers whose first attempt began in it.
     pub waited: u64,
-    /// How long they had waited, in microseconds.
+    /// How long these had waited in total, in microseconds.
     pub wait_micros: u128,
 }
 
-/// The jobs that wait or are put off, over the last part of a run: whether they become more.
+/// The jobs that wait or are delayed in the last part of a run: whether they become more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tail {
     /// Number at its beginning.
@@ -57,11 +57,11 @@ pub struct Tail {
 #[derive(Debug)]
 pub(super) struct Phases {
     phases: Vec<PhaseTally>,
-    /// The one of now.
+    /// The index of the current phase.
     current: usize,
     second: u64,
     tail: Tail,
-    /// From which second on.
+    /// The second from which the tail counts.
     tail_from: u64,
 }
 
@@ -90,7 +90,8 @@ impl Phases {
         self.phases.get_mut(self.current)
     }
 
-    /// A job is enqueued that would keep a worker so long; it asks a partner so often.
+    /// Counts a job that is enqueued: it would keep a worker busy for `time`, and makes the calls
+    /// of `asks`.
     #[inline]
     pub(super) fn enqueued(&mut self, time: u64, asks: Option<(usize, u32)>) {
         let Some(phase) = self.current() else { return };
@@ -102,7 +103,7 @@ impl Phases {
         }
     }
 
-    /// A first attempt begins.
+    /// Counts a first attempt that begins.
     #[inline]
     pub(super) fn waited(&mut self, wait: u64, asks: Option<(usize, u32)>) {
         let Some(phase) = self.current() else { return };
@@ -116,7 +117,7 @@ impl Phases {
         }
     }
 
-    /// A second is over, with so many jobs that wait or are put off.
+    /// Ends a second, in which `waiting` jobs wait or are delayed.
     #[inline]
     pub(super) fn end_second(&mut self, row: &Row, waiting: u64, partners: &Partners) {
         let second = self.second;
@@ -146,7 +147,7 @@ impl Phases {
         self.tail.last = waiting;
     }
 
-    /// What they came to. Of a run that was stopped, those that began.
+    /// The figures of the phases; for a run that was stopped, of those that began.
     pub(super) fn close(mut self) -> (Vec<PhaseTally>, Tail) {
         let second = self.second;
         self.phases.retain(|phase| phase.seconds.0 < second);

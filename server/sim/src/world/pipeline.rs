@@ -39,7 +39,7 @@ struct Item {
     worked: u64,
 }
 
-/// A worker who works on an item.
+/// A worker with an item.
 #[derive(Debug, Clone, Copy)]
 struct Working {
     worker: usize,
@@ -48,18 +48,18 @@ struct Working {
 
 struct Pipeline<'a> {
     scenario: &'a Scenario,
-    /// Workers stay at their stage, or go by a rule.
+    /// The rule by which workers move; `None` if they stay at their stage.
     rule: Option<(Rule, Weighting)>,
     generator: Generator,
     draws: Vec<Draw>,
     stages: Vec<StageSpec>,
     waiting: Vec<VecDeque<Item>>,
-    /// Of each worker the stage, the last one if idle.
+    /// The stage of each worker; the last one if it is idle.
     places: Vec<usize>,
     /// Idle workers, by their stage.
     idle: Vec<Vec<usize>>,
     idle_count: usize,
-    /// For the slowdown.
+    /// The floor of the slowdown, in microseconds.
     floor: u64,
     departures: BinaryHeap<Reverse<Timed<Working>>>,
     next_batch: u64,
@@ -70,9 +70,9 @@ struct Pipeline<'a> {
     rows: Rows,
     in_system: u64,
     phases: Phases,
-    /// Nobody: items ask none.
+    /// Empty: items call no partners.
     partners: Partners,
-    /// How long a worker is busy with an item in all stages, on average, in microseconds.
+    /// How long an item keeps a worker busy in all stages, on average, in microseconds.
     mean_work: u64,
     trace: Trace,
 }
@@ -89,7 +89,7 @@ impl<'a> Pipeline<'a> {
         };
         let count = scenario.workers.first().map_or(0, |(_, count)| *count as usize);
         let stages: Vec<StageSpec> = scenario.stages.iter().map(stage).collect();
-        // At first they are shared evenly.
+        // At first, workers are divided evenly.
         let places: Vec<usize> = (0..count).map(|worker| worker % stages.len().max(1)).collect();
         let mut pipeline = Self {
             scenario,
@@ -222,20 +222,20 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// A worker has nothing to do.
+    /// Makes a worker idle.
     fn rest(&mut self, worker: usize, stage: usize) {
         self.idle.get_mut(stage).into_iter().for_each(|idle| idle.push(worker));
         self.idle_count += 1;
     }
 
-    /// Idle workers go where there is work, as long as there is both.
+    /// Lets idle workers go where there is work, as long as there is both.
     fn fill(&mut self) -> Result<(), Rejection> {
         loop {
             let waits =
                 |place: &usize| self.waiting.get(*place).is_some_and(|queue| !queue.is_empty());
             let rests = |place: &usize| self.idle.get(*place).is_some_and(|idle| !idle.is_empty());
             let mut places = 0..self.idle.len();
-            // Those who stay at their stage need work there; others need any.
+            // Workers that stay at their stage need work there; others need any work.
             let from = match self.rule {
                 None => places.find(|place| waits(place) && rests(place)),
                 Some(_) => {
@@ -244,7 +244,7 @@ impl<'a> Pipeline<'a> {
             };
             let Some(from) = from else { return Ok(()) };
             let goes = self.next_place(from)?;
-            // It is worth most where something waits, for it is worth nothing elsewhere.
+            // The worker goes where items wait, because it is worth nothing elsewhere.
             let Some(item) = self.waiting.get_mut(goes).and_then(VecDeque::pop_front) else {
                 return Ok(());
             };
@@ -257,7 +257,7 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Where a worker goes: the decision that `ChooseStage` answers with.
+    /// Where a worker goes: the decision of `ChooseStage`.
     fn next_place(&self, from: usize) -> Result<usize, Rejection> {
         let Some((rule, weighting)) = self.rule else { return Ok(from) };
         let (stages, from) = (self.stages.clone(), Some(from));

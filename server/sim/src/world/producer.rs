@@ -1,4 +1,4 @@
-//! The producer of jobs. It may stop; runs that were due meanwhile are late.
+//! The producer of jobs. It may stop; runs that were due in the meantime are late.
 
 use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
 use offbeat_core::{Id, Moment, Rejection, Schedule, Span};
@@ -8,23 +8,23 @@ use super::metrics::LateRuns;
 use super::source::kind_schedules;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
 
-/// A late run: when it comes, whose, of which kind.
+/// A late run: when it comes, its user and its kind.
 type Late = (u64, u32, u8);
 
 #[derive(Debug)]
 pub(super) struct Producer {
     /// Its outages: from, to.
     outages: Vec<(u64, u64)>,
-    /// How many of them are over.
+    /// How many outages are over.
     over: usize,
     policy: MissedRunPolicy,
     min_gap: Option<Span>,
     population: u32,
-    /// By kind, the schedule in requests to the service; empty where none is called.
+    /// By kind, the schedule in requests to the service; empty if the service is not called.
     schedules: Vec<Schedule>,
-    /// Places late runs without declared kinds.
+    /// The span over which late runs are smeared, without declared kinds.
     smear_span: Option<Span>,
-    /// Users and kinds whose runs were missed in this outage, where no service is called.
+    /// Users and kinds whose runs were missed in this outage, if the service is not called.
     missed: Vec<(u32, u8)>,
     tally: LateRuns,
 }
@@ -51,37 +51,37 @@ impl Producer {
         })
     }
 
-    /// When it is back from its next outage; never is `u64::MAX`.
+    /// When it is back from its next outage; `u64::MAX` if there is none.
     #[inline]
     pub(super) fn back_at(&self) -> u64 {
         self.outages.get(self.over).map_or(NEVER, |(_, to)| *to)
     }
 
-    /// Whether it is stopped now, when its outages up to now are over.
+    /// Whether it is stopped now. All outages that have ended by now must have been taken.
     #[inline]
     pub(super) fn is_down(&self, now: u64) -> bool {
         self.outages.get(self.over).is_some_and(|(from, _)| *from <= now)
     }
 
-    /// When it enqueues what it is to enqueue at a time: then, or when it is back.
+    /// When it enqueues a run that is due at a time: at that time, or when it is back.
     pub(super) fn up_from(&self, at: u64) -> u64 {
         let outage = self.outages.iter().find(|(from, to)| (*from..*to).contains(&at));
         outage.map_or(at, |(_, to)| *to)
     }
 
-    /// A run was due, and was not enqueued.
+    /// Counts a run that was due and was not enqueued.
     pub(super) fn miss(&mut self, user: u32, kind: u8) {
         if self.schedules.is_empty() {
             self.missed.push((user, kind));
         }
     }
 
-    /// A run comes late by itself.
+    /// Counts a late run that needs no decision.
     pub(super) const fn is_late(&mut self) {
         self.tally.late += 1;
     }
 
-    /// An outage is over: the runs that come for it, from now on, in their order.
+    /// Ends an outage, and returns its late runs, which come from now on, in their order.
     pub(super) fn come_back(&mut self) -> Result<Vec<Late>, Rejection> {
         let Some((from, to)) = self.outages.get(self.over).copied() else { return Ok(Vec::new()) };
         self.over += 1;
@@ -91,7 +91,7 @@ impl Producer {
         Ok(runs)
     }
 
-    /// Without a schedule, all that is late comes at once.
+    /// Without a schedule, all late runs come at once.
     fn at_once(&mut self, now: u64) -> Vec<Late> {
         let missed = core::mem::take(&mut self.missed);
         let count = missed.len() as u64;
@@ -110,7 +110,7 @@ impl Producer {
         runs
     }
 
-    /// What the service answers to somebody who asks, by kind, for what has been due since.
+    /// The answer of the service, for each kind, to a query for what has been due since `from`.
     fn ask(&mut self, from: u64, now: u64) -> Result<Vec<Late>, Rejection> {
         let mut runs = Vec::new();
         for (kind, schedule) in (0_u8..).zip(&self.schedules) {

@@ -53,7 +53,8 @@ impl Queue {
         }
     }
 
-    /// Whether a job need not wait in it for a free worker: it is the only one, in the only lane.
+    /// Whether a job need not wait in it for a free worker: there is only one lane, and no job
+    /// waits.
     #[inline]
     pub(super) fn is_passed_through(&self) -> bool {
         matches!(self, Self::One(queue) if queue.is_empty())
@@ -70,7 +71,7 @@ impl Queue {
         }
     }
 
-    /// A job that comes before all others. Lanes have none: see `Limiters`.
+    /// Puts a job before all others. With lanes, it is pushed as usual: see `Limiters`.
     pub(super) fn push_first(&mut self, job: Job) {
         match self {
             Self::One(queue) => queue.push_front(job),
@@ -78,7 +79,7 @@ impl Queue {
         }
     }
 
-    /// All that wait.
+    /// All waiting jobs.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Job> + '_ {
         std::iter::from_fn(move || match self {
             Self::One(queue) => queue.pop_front(),
@@ -86,7 +87,7 @@ impl Queue {
         })
     }
 
-    /// The job that a free worker takes, and its lane: the slowest lane chooses first.
+    /// The job that a free worker takes, and its lane. The slowest lane chooses first.
     #[inline]
     pub(super) fn take(&mut self) -> Option<(u8, Job)> {
         match self {
@@ -107,7 +108,7 @@ impl Queue {
         }
     }
 
-    /// A worker of a lane is free again.
+    /// Frees a worker of a lane.
     #[inline]
     pub(super) fn give_back(&mut self, lane: u8) {
         if let Self::Lanes(lanes) = self {
@@ -125,7 +126,7 @@ impl Queue {
         }
     }
 
-    /// How long a job ran in the lanes that suspended it.
+    /// How long a job ran in the lanes that suspended it, in microseconds.
     pub(super) fn ran_in(&self, suspended: u16) -> u64 {
         match self {
             Self::Lanes(lanes) if suspended != 0 => {
@@ -140,7 +141,7 @@ impl Queue {
         matches!(self, Self::Lanes(lanes) if lanes.set.on_timeout == OnTimeout::Suspend)
     }
 
-    /// The lane behind a timeout.
+    /// The lane after a timeout in this lane; `None` if the job fails then.
     pub(super) fn after(&self, lane: u8) -> Option<u8> {
         match self {
             Self::One(_) => None,

@@ -38,8 +38,8 @@ impl From<Rejection> for RunError {
     }
 }
 
-/// Runs a scenario with all its strategies and seeds, on so many threads: of each strategy the
-/// traces by seed.
+/// Runs a scenario with all its strategies and seeds, on this many threads. Returns the traces of
+/// each strategy, by seed.
 ///
 /// # Errors
 /// As [`run_each`].
@@ -51,8 +51,9 @@ pub fn run_all(
     run_each(scenario, threads, watch, &|_, trace| trace)
 }
 
-/// The same; `keep` says on its thread what to keep of each run that has ended, by its number: all
-/// seeds of the first strategy, then those of the second. They end in any order.
+/// The same, but `keep` chooses what to keep of each run. It is called on the thread of the run,
+/// which may end in any order, with the run's number: all seeds of the first strategy come first,
+/// then those of the second.
 ///
 /// # Errors
 /// When [`run`](super::run) refuses a run, or a run panics; the first of them by number.
@@ -72,7 +73,7 @@ pub fn run_each<T: Send>(
     };
     let work = || {
         let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < runs);
-        // After a panic nothing is kept but the number.
+        // After a panic, only the number is kept.
         let caught = |number| catch_unwind(AssertUnwindSafe(|| one(number))).ok().flatten();
         let done = std::iter::from_fn(|| take().map(|number| (number, caught(number))));
         done.collect::<Vec<_>>()

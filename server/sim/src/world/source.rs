@@ -1,4 +1,4 @@
-//! When the jobs of a strategy come.
+//! The jobs of a strategy, and when they come.
 
 mod cycles;
 mod least_recent;
@@ -14,15 +14,15 @@ pub(super) use offsets::kind_schedules;
 pub(crate) use offsets::{first_kind, offsets, shifts};
 use offsets::{hashed, spread};
 
-/// A job that is due: when in the cycle, whose, of which kind.
+/// A job that is due: its time in the cycle, its user and its kind.
 pub(super) type Due = (u64, u32, u8);
 
-/// What comes by itself: the kinds that share a cycle, and each kind that has its own, go their own
-/// ways.
+/// The source of jobs: one track for the kinds that share a cycle, and one for each kind with its
+/// own.
 #[derive(Debug)]
 pub(super) struct Source {
     tracks: Vec<Track>,
-    /// When the next of them brings something, and which.
+    /// When the next job comes, and the index of its track.
     next: u64,
     turn: usize,
 }
@@ -54,31 +54,31 @@ impl Source {
         Ok(source)
     }
 
-    /// When the next is due.
+    /// When the next job is due.
     #[inline]
     pub(super) const fn next_time(&self) -> u64 {
         self.next
     }
 
-    /// What brings something next. Call [`settle`](Self::settle) when it was taken.
+    /// The track that has the next job. Call [`settle`](Self::settle) once the job was taken.
     #[inline]
     pub(super) fn turn(&mut self) -> Option<&mut Track> {
         self.tracks.get_mut(self.turn)
     }
 
-    /// Finds out who is next.
+    /// Finds the track that has the next job.
     #[inline]
     pub(super) fn settle(&mut self) {
         let next = self.tracks.iter().map(Track::next_time).zip(0..).min();
         (self.next, self.turn) = next.unwrap_or((u64::MAX, 0));
     }
 
-    /// All kinds of one timing, each for itself.
+    /// All tracks.
     pub(super) fn tracks(&mut self) -> impl Iterator<Item = &mut Track> {
         self.tracks.iter_mut()
     }
 
-    /// The run of a kind has ended, when its last one that came to something ended then.
+    /// A run of a kind has ended; `last` is when the last run that was done ended.
     #[inline]
     pub(super) fn ended(&mut self, user: u32, kind: u8, last: u64) {
         for track in &mut self.tracks {
@@ -90,7 +90,7 @@ impl Source {
 }
 
 impl Track {
-    /// Of the kinds that share the cycle of the scenario.
+    /// The track of the kinds that share the cycle of the scenario.
     fn shared(
         scenario: &Scenario,
         strategy: &Strategy,
@@ -123,7 +123,8 @@ impl Track {
         Ok(Self::Cycles(Cycles::new(due, timing.clone(), redrawn)))
     }
 
-    /// Of a kind that has its own timing: where the strategy would place the first kind.
+    /// The track of a kind with its own timing: it stands where the strategy would place the first
+    /// kind.
     fn own(
         scenario: &Scenario,
         strategy: &Strategy,
@@ -171,8 +172,8 @@ impl Track {
     }
 }
 
-/// Where in the active time of its cycle each user's first kind stands; `None` of a strategy that
-/// places nobody in the cycle.
+/// The place of each user's first kind in the active time of its cycle; `None` for a strategy that
+/// does not place users in the cycle.
 fn active_offsets(
     scenario: &Scenario,
     strategy: &Strategy,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::Trace;
 use super::metrics::Row;
 
-/// At most so many steps of a series.
+/// The most steps of a series.
 const STEPS: u64 = 1_200;
-/// Their lengths in seconds: those that people count time in.
+/// The lengths of a step in seconds: units in which people count time.
 const STEP_SECONDS: [u32; 21] = [
     1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1_200, 1_800, 3_600, 7_200, 10_800, 14_400,
     21_600, 43_200, 86_400,
@@ -29,7 +29,7 @@ pub struct Sums {
     pub lock_conflicts: u64,
 }
 
-/// Rows that stand together in a series.
+/// Rows that are combined in a series.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Step {
     /// Number of rows.
@@ -46,7 +46,7 @@ pub struct Step {
     pub busy_workers: u64,
 }
 
-/// The shortest of them that is long enough for a run of so many seconds.
+/// The shortest step that is long enough for a run of this many seconds.
 fn step_of(seconds: u64) -> u32 {
     let is_enough = |step: &&u32| seconds.div_ceil(u64::from(**step)) <= STEPS;
     let [.., longest] = STEP_SECONDS;
@@ -54,14 +54,14 @@ fn step_of(seconds: u64) -> u32 {
 }
 
 impl Sums {
-    /// What is done in each whole minute: a part of one at the end is no minute in which less was
-    /// done.
+    /// The jobs that were done in each whole minute. A part of a minute at the end does not count
+    /// as a minute with less work.
     pub fn whole_minutes(&self) -> &[u64] {
         let whole = usize::try_from(self.rows / u64::from(MINUTE)).unwrap_or(usize::MAX);
         self.finished_by_minute.get(..whole).unwrap_or(&self.finished_by_minute)
     }
 
-    /// The most of something, over all rows.
+    /// The maximum of a figure over all steps.
     pub fn most(&self, of: fn(&Step) -> u32) -> u32 {
         self.steps.iter().map(of).max().unwrap_or(0)
     }
@@ -71,8 +71,8 @@ impl Sums {
 pub(super) struct Rows {
     kept: Option<Vec<Row>>,
     sums: Sums,
-    /// The current step and minute, and how many rows are to come in each: counted down,
-    /// since to divide takes longer than all the rest.
+    /// The current step and minute, and how many rows each still needs. They are counted down,
+    /// since a division would take longer than everything else.
     step: Step,
     step_left: u32,
     finished: u64,
@@ -80,7 +80,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Of so many seconds, which are kept themselves, or summed up alone.
+    /// Rows for this many seconds. If `keep` is not set, only their sums are kept.
     pub(super) fn new(seconds: u64, keep: bool) -> Self {
         let step = step_of(seconds);
         let capacity = usize::try_from(seconds).unwrap_or_default();
@@ -125,17 +125,17 @@ impl Rows {
         self.step_left = self.sums.step.max(1);
     }
 
-    /// How many make a step.
+    /// How many rows make a step.
     pub(super) const fn step(&self) -> u32 {
         self.sums.step
     }
 
-    /// How many there are.
+    /// How many rows there are.
     pub(super) const fn len(&self) -> u64 {
         self.sums.rows
     }
 
-    /// Hands them to what the run leaves.
+    /// Moves the rows and sums to the trace of the run.
     pub(super) fn leave(&mut self, trace: &mut Trace) {
         if self.minute_left < MINUTE {
             self.end_minute();

@@ -7,19 +7,19 @@ use crate::scenario::{Autoscaler, Dequeue, Scenario};
 pub(super) struct Workers {
     count: u32,
     busy: u32,
-    /// Counts that are still to come, each from a time on.
+    /// Counts that are still to come, each with the time from which it holds.
     changes: std::vec::IntoIter<(u64, u32)>,
     next_change: u64,
     autoscaler: Option<Autoscaler>,
     /// When the autoscaler next reads the depth of the queue.
     next_scaling: u64,
     dequeue: Option<Dequeue>,
-    /// When the worker that takes a job has it, if others wait for that.
+    /// Until when a worker takes a job, if others must wait for that.
     turn: u64,
 }
 
 impl Workers {
-    /// The workers of a scenario; or so many for all of the run, those of its lanes.
+    /// The workers of a scenario; or a constant number, if it has lanes.
     pub(super) fn new(scenario: &Scenario, of_lanes: Option<u32>) -> Self {
         let changes = of_lanes.map_or_else(|| scenario.workers.clone(), |count| vec![(0, count)]);
         let mut workers = Self {
@@ -50,14 +50,14 @@ impl Workers {
         self.busy < self.count && self.turn == NEVER
     }
 
-    /// When their number changes next, or one of them lets the next take a job.
+    /// When their number changes next, or the next of them may take a job.
     #[inline]
     pub(super) fn next_time(&self) -> u64 {
         self.next_change.min(self.next_scaling).min(self.turn)
     }
 
-    /// One of them takes a job from a queue of a depth. Says how long that takes; others may have to
-    /// wait for it.
+    /// One worker takes a job from a queue of this depth. Returns how long that takes, in
+    /// microseconds; others may have to wait for it.
     #[inline]
     pub(super) fn take(&mut self, now: u64, depth: u64) -> u64 {
         self.busy += 1;
@@ -73,13 +73,13 @@ impl Workers {
         time
     }
 
-    /// One of them has ended an attempt.
+    /// One worker has ended an attempt.
     #[inline]
     pub(super) const fn release(&mut self) {
         self.busy -= 1;
     }
 
-    /// What comes at this time, by the depth of the queue.
+    /// Handles what happens at this time; `depth` is that of the queue.
     pub(super) fn pass(&mut self, now: u64, depth: usize) {
         if self.turn == now {
             self.turn = NEVER;

@@ -22,6 +22,12 @@ class DescribeSpreadRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>string spread_name = 1;</code>
      */
     protected $spread_name = '';
+    /**
+     * The most jobs in next_jobs: 0 to 1,000. Default: 0.
+     *
+     * Generated from protobuf field <code>int32 max_next_job_count = 2;</code>
+     */
+    protected $max_next_job_count = 0;
 
     /**
      * Constructor.
@@ -31,6 +37,8 @@ class DescribeSpreadRequest extends \Google\Protobuf\Internal\Message
      *
      *     @type string $spread_name
      *           The spread.
+     *     @type int $max_next_job_count
+     *           The most jobs in next_jobs: 0 to 1,000. Default: 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -60,6 +68,32 @@ class DescribeSpreadRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkString($var, True);
         $this->spread_name = $var;
+
+        return $this;
+    }
+
+    /**
+     * The most jobs in next_jobs: 0 to 1,000. Default: 0.
+     *
+     * Generated from protobuf field <code>int32 max_next_job_count = 2;</code>
+     * @return int
+     */
+    public function getMaxNextJobCount()
+    {
+        return $this->max_next_job_count;
+    }
+
+    /**
+     * The most jobs in next_jobs: 0 to 1,000. Default: 0.
+     *
+     * Generated from protobuf field <code>int32 max_next_job_count = 2;</code>
+     * @param int $var
+     * @return $this
+     */
+    public function setMaxNextJobCount($var)
+    {
+        GPBUtil::checkInt32($var);
+        $this->max_next_job_count = $var;
 
         return $this;
     }

@@ -22,6 +22,14 @@ class DescribeSpreadResponse extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      */
     protected $description = null;
+    /**
+     * Jobs that were never leased, in the order in which they will be if no group is submitted
+     * meanwhile. Jobs to lease again are leased before them. Those of quarantined groups are left
+     * out.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.NextJob next_jobs = 2;</code>
+     */
+    private $next_jobs;
 
     /**
      * Constructor.
@@ -31,6 +39,10 @@ class DescribeSpreadResponse extends \Google\Protobuf\Internal\Message
      *
      *     @type \Offbeat\V1\SpreadDescription $description
      *           The spread.
+     *     @type array<\Offbeat\V1\NextJob>|\Google\Protobuf\Internal\RepeatedField $next_jobs
+     *           Jobs that were never leased, in the order in which they will be if no group is submitted
+     *           meanwhile. Jobs to lease again are leased before them. Those of quarantined groups are left
+     *           out.
      * }
      */
     public function __construct($data = NULL) {
@@ -70,6 +82,36 @@ class DescribeSpreadResponse extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\SpreadDescription::class);
         $this->description = $var;
+
+        return $this;
+    }
+
+    /**
+     * Jobs that were never leased, in the order in which they will be if no group is submitted
+     * meanwhile. Jobs to lease again are leased before them. Those of quarantined groups are left
+     * out.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.NextJob next_jobs = 2;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getNextJobs()
+    {
+        return $this->next_jobs;
+    }
+
+    /**
+     * Jobs that were never leased, in the order in which they will be if no group is submitted
+     * meanwhile. Jobs to lease again are leased before them. Those of quarantined groups are left
+     * out.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.NextJob next_jobs = 2;</code>
+     * @param array<\Offbeat\V1\NextJob>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setNextJobs($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\NextJob::class);
+        $this->next_jobs = $arr;
 
         return $this;
     }

@@ -25,6 +25,12 @@ class SimulateRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>string scenario = 1;</code>
      */
     protected $scenario = '';
+    /**
+     * Whether the results are wanted as JSON, too.
+     *
+     * Generated from protobuf field <code>bool include_json = 2;</code>
+     */
+    protected $include_json = false;
 
     /**
      * Constructor.
@@ -37,6 +43,8 @@ class SimulateRequest extends \Google\Protobuf\Internal\Message
      *           million jobs and 4 million simulated seconds over all strategies and seeds. Files of run
      *           times are refused: write quantiles. Values out of range are refused with INVALID_ARGUMENT,
      *           naming the field of the scenario.
+     *     @type bool $include_json
+     *           Whether the results are wanted as JSON, too.
      * }
      */
     public function __construct($data = NULL) {
@@ -72,6 +80,32 @@ class SimulateRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkString($var, True);
         $this->scenario = $var;
+
+        return $this;
+    }
+
+    /**
+     * Whether the results are wanted as JSON, too.
+     *
+     * Generated from protobuf field <code>bool include_json = 2;</code>
+     * @return bool
+     */
+    public function getIncludeJson()
+    {
+        return $this->include_json;
+    }
+
+    /**
+     * Whether the results are wanted as JSON, too.
+     *
+     * Generated from protobuf field <code>bool include_json = 2;</code>
+     * @param bool $var
+     * @return $this
+     */
+    public function setIncludeJson($var)
+    {
+        GPBUtil::checkBool($var);
+        $this->include_json = $var;
 
         return $this;
     }

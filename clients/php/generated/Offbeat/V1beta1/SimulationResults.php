@@ -35,6 +35,13 @@ class SimulationResults extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated string findings = 3;</code>
      */
     private $findings;
+    /**
+     * The results and the scenario as `offbeat simulate --format json` prints them, if `include_json`:
+     * what a page of the results is made of. Its fields may change with each release.
+     *
+     * Generated from protobuf field <code>string json = 4;</code>
+     */
+    protected $json = '';
 
     /**
      * Constructor.
@@ -49,6 +56,9 @@ class SimulationResults extends \Google\Protobuf\Internal\Message
      *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $findings
      *           What to read first, in words: how many workers are needed, where jobs pile up, and which
      *           outages keep workers waiting.
+     *     @type string $json
+     *           The results and the scenario as `offbeat simulate --format json` prints them, if `include_json`:
+     *           what a page of the results is made of. Its fields may change with each release.
      * }
      */
     public function __construct($data = NULL) {
@@ -132,6 +142,34 @@ class SimulationResults extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::STRING);
         $this->findings = $arr;
+
+        return $this;
+    }
+
+    /**
+     * The results and the scenario as `offbeat simulate --format json` prints them, if `include_json`:
+     * what a page of the results is made of. Its fields may change with each release.
+     *
+     * Generated from protobuf field <code>string json = 4;</code>
+     * @return string
+     */
+    public function getJson()
+    {
+        return $this->json;
+    }
+
+    /**
+     * The results and the scenario as `offbeat simulate --format json` prints them, if `include_json`:
+     * what a page of the results is made of. Its fields may change with each release.
+     *
+     * Generated from protobuf field <code>string json = 4;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setJson($var)
+    {
+        GPBUtil::checkString($var, True);
+        $this->json = $var;
 
         return $this;
     }

@@ -41,7 +41,7 @@ final class DueSpec
         $smear = Span::ofOptional('smear_span', $policy->getSmearSpan());
         $minGap = Span::ofOptional('min_gap', $policy->getMinGap());
         if ($this->drops && $tolerance === null) {
-            $allowed = 'must be set with the policy SKIP: at least the time between two requests, or runs are lost';
+            $allowed = 'must be set with the policy DROP: at least the time between two requests, or runs are lost';
             throw Refusal::of(Refusal::MISSING, self::POLICY . 'on_time_tolerance', 'nothing', $allowed);
         }
         $period = $schedule->period();

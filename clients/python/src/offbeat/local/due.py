@@ -126,7 +126,7 @@ class _Due:
 
         if drops and tolerance is None:
             allowed = (
-                "must be set with the policy SKIP: at least the time between two requests, or runs "
+                "must be set with the policy DROP: at least the time between two requests, or runs "
                 "are lost"
             )
             raise Rejection(FIELD_MISSING, f"{path}on_time_tolerance", "nothing", allowed)

@@ -91,16 +91,20 @@ class DeleteDeadLettersResponse(_message.Message):
     def __init__(self, deleted_count: _Optional[int] = ...) -> None: ...
 
 class DescribeSpreadRequest(_message.Message):
-    __slots__ = ["spread_name"]
+    __slots__ = ["max_next_job_count", "spread_name"]
+    MAX_NEXT_JOB_COUNT_FIELD_NUMBER: _ClassVar[int]
     SPREAD_NAME_FIELD_NUMBER: _ClassVar[int]
+    max_next_job_count: int
     spread_name: str
-    def __init__(self, spread_name: _Optional[str] = ...) -> None: ...
+    def __init__(self, spread_name: _Optional[str] = ..., max_next_job_count: _Optional[int] = ...) -> None: ...
 
 class DescribeSpreadResponse(_message.Message):
-    __slots__ = ["description"]
+    __slots__ = ["description", "next_jobs"]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    NEXT_JOBS_FIELD_NUMBER: _ClassVar[int]
     description: SpreadDescription
-    def __init__(self, description: _Optional[_Union[SpreadDescription, _Mapping]] = ...) -> None: ...
+    next_jobs: _containers.RepeatedCompositeFieldContainer[NextJob]
+    def __init__(self, description: _Optional[_Union[SpreadDescription, _Mapping]] = ..., next_jobs: _Optional[_Iterable[_Union[NextJob, _Mapping]]] = ...) -> None: ...
 
 class GroupCommit(_message.Message):
     __slots__ = ["first_receipt", "job_count", "settled_ranges", "sha256"]
@@ -251,6 +255,14 @@ class NamedSpreadSpec(_message.Message):
     limits: SpreadLimits
     order: _spread_pb2.SpreadOrder
     def __init__(self, order: _Optional[_Union[_spread_pb2.SpreadOrder, _Mapping]] = ..., lease_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., limits: _Optional[_Union[SpreadLimits, _Mapping]] = ...) -> None: ...
+
+class NextJob(_message.Message):
+    __slots__ = ["group_id", "job_index"]
+    GROUP_ID_FIELD_NUMBER: _ClassVar[int]
+    JOB_INDEX_FIELD_NUMBER: _ClassVar[int]
+    group_id: str
+    job_index: int
+    def __init__(self, group_id: _Optional[str] = ..., job_index: _Optional[int] = ...) -> None: ...
 
 class OpenSpreadRequest(_message.Message):
     __slots__ = ["spec", "spread_name"]

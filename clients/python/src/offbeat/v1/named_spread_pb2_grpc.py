@@ -216,7 +216,7 @@ class NamedSpreadServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DescribeSpread(self, request, context):
-        """Describes a spread: its spec, what it holds, and its certificate so far.
+        """Describes a spread: its spec, what it holds, its certificate so far, and its next jobs.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

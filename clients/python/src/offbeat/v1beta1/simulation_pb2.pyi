@@ -53,10 +53,12 @@ class PartnerResult(_message.Message):
     def __init__(self, name: _Optional[str] = ..., finished_job_count: _Optional[float] = ..., throttled_attempt_count: _Optional[float] = ..., failed_attempt_count: _Optional[float] = ..., mean_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class SimulateRequest(_message.Message):
-    __slots__ = ["scenario"]
+    __slots__ = ["include_json", "scenario"]
+    INCLUDE_JSON_FIELD_NUMBER: _ClassVar[int]
     SCENARIO_FIELD_NUMBER: _ClassVar[int]
+    include_json: bool
     scenario: str
-    def __init__(self, scenario: _Optional[str] = ...) -> None: ...
+    def __init__(self, scenario: _Optional[str] = ..., include_json: bool = ...) -> None: ...
 
 class SimulateResponse(_message.Message):
     __slots__ = ["progress", "results"]
@@ -143,14 +145,16 @@ class SimulationProgress(_message.Message):
     def __init__(self, simulated_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., total_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class SimulationResults(_message.Message):
-    __slots__ = ["findings", "notes", "strategies"]
+    __slots__ = ["findings", "json", "notes", "strategies"]
     FINDINGS_FIELD_NUMBER: _ClassVar[int]
+    JSON_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
     STRATEGIES_FIELD_NUMBER: _ClassVar[int]
     findings: _containers.RepeatedScalarFieldContainer[str]
+    json: str
     notes: _containers.RepeatedScalarFieldContainer[str]
     strategies: _containers.RepeatedCompositeFieldContainer[StrategyResult]
-    def __init__(self, strategies: _Optional[_Iterable[_Union[StrategyResult, _Mapping]]] = ..., notes: _Optional[_Iterable[str]] = ..., findings: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, strategies: _Optional[_Iterable[_Union[StrategyResult, _Mapping]]] = ..., notes: _Optional[_Iterable[str]] = ..., findings: _Optional[_Iterable[str]] = ..., json: _Optional[str] = ...) -> None: ...
 
 class SimulationSeries(_message.Message):
     __slots__ = ["max_backlog_counts", "max_enqueued_per_second", "max_worker_counts", "mean_busy_worker_counts", "mean_finished_per_second", "step_duration"]

@@ -96,7 +96,7 @@ module Offbeat
       # All spans, with their defaults.
       def check(given)
         if @drops && given["on_time_tolerance"].nil?
-          raise Refusal.missing("on_time_tolerance", "must be set with the policy SKIP: at least the time between two " \
+          raise Refusal.missing("on_time_tolerance", "must be set with the policy DROP: at least the time between two " \
                                                      "requests, or runs are lost")
         end
         a_minute = [A_MINUTE, period].min

@@ -2,6 +2,7 @@ import { useAsked, useCall } from "../../answers";
 import type { Description, Schedule, Slot } from "../../messages";
 import { call } from "../../rpc";
 import { clock, seconds, spanText, utc } from "../../time";
+import { excludedParts } from "./exclusions";
 import type { KindAssignment } from "./Playground";
 
 interface RingProps {
@@ -74,6 +75,11 @@ export function Ring({ schedule, description, assignments, now }: RingProps) {
       return answer.slots;
     },
   );
+  const { spec } = description;
+  const excluded = useAsked<[number, number][]>(
+    spec.exclusions?.length ? JSON.stringify([spec, begin, end]) : undefined,
+    (signal) => excludedParts(spec, begin, end, signal),
+  );
   const parts = slots.value ? activeParts(slots.value) : [[begin, end] as [number, number]];
   const marks = (slots.value?.length ?? 0) <= DRAWN_SLOTS ? (slots.value ?? []) : [];
   const dots = assignments.flatMap(({ kind: name, assignment }, at) =>
@@ -93,6 +99,11 @@ export function Ring({ schedule, description, assignments, now }: RingProps) {
         <circle class="track" cx={CENTRE_X} cy={CENTRE_Y} r={RADIUS} />
         {parts.map(([from, to]) => (
           <path class="active" d={arc(turn(from), turn(to), RADIUS)} />
+        ))}
+        {excluded.value?.map(([from, to]) => (
+          <path class="excluded" d={arc(turn(from), turn(to), RADIUS)}>
+            <title>{`Excluded: ${utc(new Date(from))} to ${utc(new Date(to))} UTC`}</title>
+          </path>
         ))}
         {marks.map((slot) => {
           const at = turn(Date.parse(slot.startTime));
@@ -151,7 +162,8 @@ export function Ring({ schedule, description, assignments, now }: RingProps) {
       <figcaption>
         {description.spec.slotCount?.toLocaleString("en")} slots of{" "}
         {spanText(seconds(description.slotDuration))}. The ring shows the cycle from {utc(new Date(begin))} to{" "}
-        {utc(new Date(end))} UTC{parts.length > 0 && parts[0]![1] - parts[0]![0] < end - begin ? "; nothing runs where it is thin" : ""}.
+        {utc(new Date(end))} UTC{parts.length > 0 && parts[0]![1] - parts[0]![0] < end - begin ? "; nothing runs where it is thin" : ""}
+        {excluded.value?.length ? "; nothing starts in the hatched parts, which are excluded" : ""}.
       </figcaption>
     </figure>
   );

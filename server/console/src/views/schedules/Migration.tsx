@@ -5,6 +5,8 @@ import { Bars } from "../../parts/Bars";
 import { Failure } from "../../parts/Failure";
 import { nameOf } from "../../schedules";
 import { number, seconds, spanText, utc } from "../../time";
+import { DayAfter } from "./DayAfter";
+import type { Described } from "./load";
 
 /** By what the period may be multiplied. */
 const FACTORS = [1 / 8, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 3 / 4, 1, 3 / 2, 2, 3, 4, 6, 8];
@@ -20,14 +22,21 @@ const PATHS: Record<string, string> = {
   NEW_PLACES: "IDs get new places.",
 };
 
+interface MigrationProps {
+  all: Described[];
+  listed: ListedSchedule;
+  population: number;
+}
+
 /** Another period, tried on a schedule: what becomes of its load and of its IDs' gaps. */
-export function Migration({ listed, population }: { listed: ListedSchedule; population: number }) {
+export function Migration({ all, listed, population }: MigrationProps) {
   const [at, setAt] = useState(UNCHANGED);
   const period = seconds(listed.spec.period);
   const next = Math.round(period * FACTORS[at]!);
-  const spec: ScheduleSpec = { ...listed.spec, period: `${next}s` };
-  delete spec.slotCount;
-  delete spec.catchUpSpan;
+  const changed: ScheduleSpec = { ...listed.spec, period: `${next}s` };
+  delete changed.slotCount;
+  delete changed.catchUpSpan;
+  const spec = clean(changed);
   const cutover = Math.ceil(Date.now() / 3_600_000) * 3_600_000;
   const kinds = listed.spec.kinds ?? [];
   const answer = useCall<Plan>(
@@ -35,7 +44,7 @@ export function Migration({ listed, population }: { listed: ListedSchedule; popu
     period > 0 && at !== UNCHANGED
       ? {
           oldSchedule: { reference: listed.reference },
-          newSchedule: { spec: clean(spec) },
+          newSchedule: { spec },
           cutoverTime: new Date(cutover).toISOString(),
           ids: { texts: Array.from({ length: SAMPLE }, (_, index) => `id-${index}`) },
           ...(kinds[0] && { kind: kinds[0].name }),
@@ -78,6 +87,7 @@ export function Migration({ listed, population }: { listed: ListedSchedule; popu
                 <Figure name="Longest gap of a sample" value={spanText(seconds(plan.ids.observedMaxGap))} />
                 <Figure name="No gap is longer than" value={spanText(seconds(plan.maxGapBound))} />
               </dl>
+              <DayAfter all={all} name={nameOf(listed)} population={population} spec={spec} />
               <Bars
                 title={`Gap between the last old and the first new run of ${number(SAMPLE)} IDs`}
                 bars={gaps(plan)}

@@ -29,6 +29,10 @@ export function Schedules({ params }: ViewProps) {
       }),
     ),
   );
+  const all = described.value?.map((description, at) => {
+    const one = schedules[at]!;
+    return { name: nameOf(one), schedule: { reference: one.reference }, spec: one.spec, description };
+  });
   const chosen = schedules.find((one) => nameOf(one) === params.get("schedule"));
   const change = (name: string, count: number) =>
     setParams({ ids: JSON.stringify({ ...populations, [name]: count }) });
@@ -111,8 +115,10 @@ export function Schedules({ params }: ViewProps) {
           </div>
           <p class="note">The fullest second of the cycle has so many runs of a kind: in half of all populations at most the
             first figure, in 99 of 100 the second.</p>
-          {described.value && <Day schedules={schedules} descriptions={described.value} />}
-          {chosen && <Migration listed={chosen} population={populationOf(chosen)} />}
+          {all && <Day all={all} />}
+          {all && chosen && (
+            <Migration all={all} listed={chosen} population={populationOf(chosen)} />
+          )}
         </>
       )}
     </>

@@ -7,6 +7,7 @@ import { call, read } from "../../rpc";
 import { number } from "../../time";
 import type { ViewProps } from "..";
 import { DeadLetters } from "./DeadLetters";
+import { NextJobs } from "./NextJobs";
 import { SpreadDetails } from "./SpreadDetails";
 
 const POLL_MILLIS = 2_000;
@@ -106,6 +107,7 @@ export function Spreads({ params }: ViewProps) {
       )}
       {seen.value?.more && <p class="note">There are more spreads than are shown.</p>}
       {chosen && <SpreadDetails spread={chosen} />}
+      {chosen && <NextJobs spread={chosen} />}
       {chosen && <DeadLetters spread={chosen} writes={settings.value ?? false} />}
     </>
   );

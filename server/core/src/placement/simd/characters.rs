@@ -6,25 +6,25 @@ use fearless_simd::u32x16;
 use super::lanes::{LANES, Piece, load, transpose};
 use super::md5::{K, Row};
 
-/// Rows of a UUID's text: 36 characters, and what ends a message.
+/// Rows of a UUID's text: 36 characters and the byte that ends a message.
 pub(super) const UUID_ROWS: usize = 10;
-/// Four digits each, of the 20 that 64 bits may need.
+/// Groups of four digits, for the 20 digits that 64 bits may need.
 pub(super) const GROUPS: usize = 5;
-/// Rows of an integer's text: its digits, and what ends a message.
+/// Rows of an integer's text: its digits and the byte that ends a message.
 pub(super) const INTEGER_ROWS: usize = GROUPS + 1;
-/// What follows the text, in the byte behind it (RFC 1321, 3.1).
+/// The padding byte right after the text (RFC 1321, 3.1).
 pub(super) const END: u32 = 0x80;
 /// The character 0, four times.
 const ZEROS: u32 = 0x3030_3030;
 
-/// Moves texts up by `shift` bits, less than 32, and what is before them into the gap.
+/// Moves texts up by `shift` bits (less than 32), and the bytes before them into the gap.
 #[inline(always)]
 pub(super) fn join<S: Simd>(simd: S, before: u32, texts: &[Row], shift: u32, rows: &mut [Row]) {
     let mut before = [u32x16::splat(simd, before); K];
     for (text, row) in texts.iter().zip(rows) {
         for ((text, row), before) in text.iter().zip(row).zip(&mut before) {
             let word = load(simd, text);
-            // In two steps: by 32 at once is not defined.
+            // In two steps: a shift by 32 is not defined.
             let rest = (*before >> (31 - shift)) >> 1;
             (rest | word << shift).store_array(row);
             *before = word;
@@ -54,13 +54,14 @@ pub(super) fn hyphenated<S: Simd>(
 pub(super) struct Decimals<'a> {
     /// Their digits as numbers, the highest first: four, eight and eight.
     pub(super) integers: &'a [[Piece; LANES]; K],
-    /// So many groups of four digits each of them needs.
+    /// Groups of four digits that each integer needs.
     pub(super) groups: usize,
     /// Bits of a message with all digits of the groups.
     pub(super) bits: u32,
 }
 
-/// Writes integers as their canonical text, with what ends a message, and how many bits it has.
+/// Writes integers as their canonical text, with the byte that ends a message, and the length of
+/// each message in bits.
 #[inline(always)]
 pub(super) fn decimal<S: Simd>(
     simd: S,
@@ -106,7 +107,7 @@ fn hexadecimal<S: Simd>(words: u32x16<S>) -> [u32x16<S>; 2] {
     [letters(high), letters(low)]
 }
 
-/// Of digits, each in a byte of its own.
+/// The characters of hexadecimal digits, each in a byte of its own.
 #[inline(always)]
 fn letters<S: Simd>(digits: u32x16<S>) -> u32x16<S> {
     let over_nine = (digits + 0x0606_0606) >> 4 & 0x0101_0101;
@@ -116,8 +117,8 @@ fn letters<S: Simd>(digits: u32x16<S>) -> u32x16<S> {
 /// The first four and the last four of eight decimal digits, as numbers.
 #[inline(always)]
 fn fours<S: Simd>(eights: u32x16<S>) -> [u32x16<S>; 2] {
-    // 512/625 · 2^17, rounded down. Products have to fit a lane: the last 13 bits cannot count, and
-    // the quotient is right, or one too small.
+    // 512/625 · 2^17, rounded down. Products must fit a lane: the last 13 bits are dropped, so the
+    // quotient is exact or one too small.
     const INVERSE: u32 = 107_374;
     let quotient = ((eights >> 13) * INVERSE) >> 17;
     let rest = eights - quotient * 10_000;
@@ -125,7 +126,7 @@ fn fours<S: Simd>(eights: u32x16<S>) -> [u32x16<S>; 2] {
     [quotient + over, rest - over * 10_000]
 }
 
-/// How many of four digits are zeros in front of a number; the last one is not, even of 0.
+/// How many zeros lead numbers of four digits. The last digit never counts as one.
 #[inline(always)]
 fn zeros<S: Simd>(numbers: u32x16<S>) -> u32x16<S> {
     let below = |power| (numbers - power) >> 31;
@@ -143,13 +144,13 @@ fn four_digits<S: Simd>(numbers: u32x16<S>) -> u32x16<S> {
     (tens | (twos - tens * 10) << 8) + ZEROS
 }
 
-/// Texts, moved to the front by so many bits: less than a word has.
+/// Texts, moved to the front by less than 32 bits.
 #[inline(always)]
 fn moved<S: Simd>(text: [u32x16<S>; INTEGER_ROWS], by: u32x16<S>) -> [u32x16<S>; INTEGER_ROWS] {
     let mut moved = text;
     let next = text.into_iter().skip(1).chain([u32x16::splat(by.simd, 0)]);
     for (word, next) in moved.iter_mut().zip(next) {
-        // In two steps: by 32 at once is not defined.
+        // In two steps: a shift by 32 is not defined.
         *word = *word >> by | (next << 1) << (31 - by);
     }
     moved

@@ -1,4 +1,4 @@
-//! Hashes of UUIDs and integers: their texts are made as words of lanes, and never as bytes.
+//! Hashes of UUIDs and integers: their texts are built as words of lanes, and never as bytes.
 
 use fearless_simd::Simd;
 
@@ -10,10 +10,10 @@ use super::salt::Salt;
 use crate::ids::Integer;
 
 const UUID_LEN: usize = 36;
-/// The last byte of a block at which an integer's text may begin: it ends before the length, which
-/// is in the last two words.
+/// The last byte of a block at which an integer's text may begin: the text and its end must lie
+/// before the length, which is in the last two words.
 const LAST_INTEGER: usize = 35;
-/// The words that say how long a message was, in bits.
+/// The first of the two words that hold the length of a message, in bits.
 const LENGTH: usize = 14;
 
 /// UUIDs that are hashed together.
@@ -38,7 +38,7 @@ impl Uuids {
         Self { messages, uuids: Aligned([[[0; 16]; LANES]; K]), texts }
     }
 
-    /// Takes one in; whether there is no more room.
+    /// Takes a UUID in, and returns whether the row is full.
     #[inline]
     pub(super) fn push(&mut self, uuid: u128, place: usize) -> bool {
         set(&mut self.uuids, self.messages.places.next(), uuid);
@@ -57,14 +57,14 @@ impl Uuids {
     }
 }
 
-/// An integer from 0 to 2^64 - 1, and so many groups of four decimal digits as it needs.
+/// An integer from 0 to 2^64 - 1, and how many groups of four decimal digits it needs.
 pub(super) struct Digits {
     magnitude: u64,
     groups: usize,
 }
 
 impl Digits {
-    /// None of other integers.
+    /// `None` for other integers.
     #[inline(always)]
     pub(super) fn of(integer: Integer) -> Option<Self> {
         let magnitude =
@@ -74,13 +74,13 @@ impl Digits {
         Some(Self { magnitude, groups })
     }
 
-    /// Which of the rows takes it in: all of one have as many groups.
+    /// The row of the integer: all integers of a row need the same number of groups.
     #[inline(always)]
     pub(super) const fn row(&self) -> usize {
         self.groups - 1
     }
 
-    /// As numbers, in words from the lowest on: four digits, eight and eight.
+    /// Three numbers, in words from the lowest on: the first four digits, and twice the next eight.
     #[inline(always)]
     fn words(&self) -> u128 {
         const EIGHT: u64 = 100_000_000;
@@ -90,7 +90,7 @@ impl Digits {
     }
 }
 
-/// Integers of as many groups of digits that are hashed together.
+/// Integers that are hashed together: all need the same number of groups.
 pub(super) struct Integers {
     messages: Messages,
     integers: Aligned<[[Piece; LANES]; K]>,
@@ -101,7 +101,7 @@ pub(super) struct Integers {
 }
 
 impl Integers {
-    /// None if their texts could reach into a further block.
+    /// `None` if texts could reach into a second block.
     pub(super) fn new(salt: &Salt, digits: &Digits) -> Option<Self> {
         let bits = 8 * (salt.len + 4 * digits.groups);
         let bits = u32::try_from(bits).ok().filter(|_| salt.start <= LAST_INTEGER)?;
@@ -114,7 +114,7 @@ impl Integers {
         })
     }
 
-    /// Takes one in; whether there is no more room.
+    /// Takes an integer in, and returns whether the row is full.
     #[inline]
     pub(super) fn push(&mut self, digits: &Digits, place: usize) -> bool {
         set(&mut self.integers, self.messages.places.next(), digits.words());
@@ -137,11 +137,11 @@ impl Integers {
 
 /// The messages of a row: the salt's last bytes, a text, the end.
 struct Messages {
-    /// After the salt's whole blocks.
+    /// The MD5 state after the salt's whole blocks.
     state: [u32; 4],
     blocks: Aligned<[Block; 2]>,
     block_count: usize,
-    /// The word in which texts begin, at which of its bits, and the four bytes before them.
+    /// The word in which texts begin, the bit of it at which they begin, and the four bytes before.
     first_row: usize,
     shift: u32,
     before: u32,

@@ -9,19 +9,19 @@ use crate::placement::Profile;
 pub(super) enum Rule {
     /// There is nothing to draw: 0.
     Zero,
-    /// Of one word.
+    /// A number of one word.
     OneWord(OneWord),
-    /// Of two words; decided lane by lane.
+    /// A number of two words, decided lane by lane.
     TwoWords,
 }
 
-/// A number from one word: the next word is taken as long as it is above the largest.
+/// A number from one word. As long as the candidate is above the largest, the next word is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OneWord {
     shift: u32,
     mask: u32,
     pub(super) largest: u32,
-    /// The number is the remainder of a division by it.
+    /// If set, the number is the remainder of the candidate by it.
     divisor: Option<Divisor>,
 }
 
@@ -35,7 +35,7 @@ struct Divisor {
 }
 
 impl Divisor {
-    /// Of at least 2.
+    /// The divisor must be at least 2.
     const fn new(divisor: u32) -> Self {
         Self { divisor, inverse: (u64::MAX / divisor as u64).wrapping_add(1) }
     }
@@ -86,7 +86,7 @@ impl OneWord {
         (word >> self.shift) & self.mask
     }
 
-    /// The numbers that candidates not above the largest stand for.
+    /// The numbers of candidates, which must not be above the largest.
     pub(super) fn numbers(self, candidates: &[u32], numbers: &mut [u64]) {
         let both = numbers.iter_mut().zip(candidates);
         match self.divisor {

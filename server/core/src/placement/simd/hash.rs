@@ -10,11 +10,11 @@ use super::salt::Salt;
 use crate::ids::Id;
 use crate::ids::hash;
 
-/// So many IDs are hashed one after the other in the time that a row takes, or sooner.
+/// Up to this many IDs are hashed one after the other, which takes no longer than a row.
 const FEW: usize = 16;
 
-/// The first 8 bytes, big-endian, of MD5(salt ‖ canonical text) of each ID, appended to `hashes`
-/// in order: what [`hash`] says of each.
+/// The first 8 bytes, big-endian, of MD5(salt ‖ canonical text) of each ID, appended to `hashes` in
+/// order: the same as [`hash`] of each.
 pub fn hashes<'a, 'b: 'a>(
     kernel: Kernel,
     salt: &str,
@@ -64,7 +64,7 @@ fn hash_rows<'a, 'b: 'a, S: Simd>(
         match texts.push(id, place) {
             Some(false) => {}
             Some(true) => texts.settle(simd, hashes),
-            // Longer than those that are hashed beside others.
+            // Too long for a row.
             None => hashes.get_mut(place).into_iter().for_each(|to| *to = hash(salt, id)),
         }
     }

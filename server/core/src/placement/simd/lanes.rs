@@ -3,7 +3,7 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{u32x4, u32x16};
 
-/// Words of a vector. Where the machine's vectors are shorter, one is several of them.
+/// Words of a vector. On machines with shorter vectors, it is made of several.
 pub(super) const LANES: usize = 16;
 
 /// Rows of lanes: `K` vectors.
@@ -12,13 +12,13 @@ pub(super) type Row<const K: usize> = [[u32; LANES]; K];
 /// Four words of one lane, as they are written before they become lanes.
 pub(super) type Piece = [u8; 16];
 
-/// On the boundary of a cache line, so that no vector lies across one.
+/// A value on the boundary of a cache line, so that no vector lies across one.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Aligned<T>(pub(super) T);
 
-/// Runs work where the compiler may use the instructions; its parts must be `inline(always)`, or
-/// they are compiled without them.
+/// Runs `$work` where the compiler may use the instructions of `$simd`. The functions that it calls
+/// must be `inline(always)`, or they are compiled without those instructions.
 macro_rules! vectorized {
     ($simd:expr, $work:expr) => {
         $simd.vectorize(

@@ -86,7 +86,7 @@ const SINES: [[u32; 16]; 4] = [
     ],
 ];
 
-/// Vectors of a row: enough steps that do not wait for one another.
+/// Vectors of a row: enough of them that the steps of one need not wait for those of another.
 pub(super) const K: usize = 5;
 pub(super) type Row = lanes::Row<K>;
 /// The 16 words of a block, in each lane.
@@ -119,8 +119,8 @@ pub(super) fn fronts(state: &[Row; 4], fronts: &mut [[u64; LANES]; K]) {
     }
 }
 
-/// The function of a round (RFC 1321, 3.4). Chosen by number: what is called through `Fn` is not
-/// always inlined, and then it is compiled without the instructions.
+/// The function of a round (RFC 1321, 3.4). It is chosen by number: calls through `Fn` are not
+/// always inlined, and are then compiled without the instructions.
 #[inline(always)]
 fn mix<S: Simd>(number: usize, b: u32x16<S>, c: u32x16<S>, d: u32x16<S>) -> u32x16<S> {
     match number {

@@ -14,7 +14,7 @@ const BLOCKS: usize = 4;
 const PIECE: usize = size_of::<Piece>();
 /// Pieces of a block.
 const PIECES: usize = BLOCK / PIECE;
-/// Bytes behind a text: a bit, and how long the message was.
+/// Bytes after a text: the padding byte and the length of the message.
 const END: usize = 9;
 
 /// A message: the salt's last bytes, the text and the end; behind them zeros.
@@ -33,8 +33,8 @@ impl Message {
         self.bytes.as_chunks().0.get(number).unwrap_or(NONE)
     }
 
-    /// Writes the message of `id`, if it fits, over one of a single block; says where its text has
-    /// ended.
+    /// Writes the message of `id` over one of a single block, and returns where its text ends;
+    /// `None` if it does not fit.
     #[inline]
     fn write(&mut self, salt: &Salt, id: &Id<'_>) -> Option<usize> {
         *self.bytes.first_chunk_mut()? = salt.block;
@@ -48,13 +48,13 @@ impl Message {
     }
 }
 
-/// Blocks of a message whose text ends there.
+/// Blocks of a message whose text ends at `end`.
 const fn block_count(end: usize) -> usize {
     (end + END).div_ceil(BLOCK)
 }
 
-/// Texts that are hashed together. They become words of lanes only then: what was just written
-/// by bytes is slow to read by words.
+/// Texts that are hashed together. They become words of lanes only when they are hashed: bytes that
+/// were just written are slow to read as words.
 pub(super) struct Texts<'a> {
     salt: &'a Salt,
     messages: [[Message; LANES]; K],
@@ -75,7 +75,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Takes an ID in, if its message fits; whether there is no more room.
+    /// Takes an ID in, and returns whether the row is full; `None` if its message does not fit.
     #[inline]
     pub(super) fn push(&mut self, id: &Id<'_>, place: usize) -> Option<bool> {
         let message = self.messages.as_flattened_mut().get_mut(self.places.next())?;
@@ -125,12 +125,13 @@ impl<'a> Texts<'a> {
 /// One block of each message, as words of lanes.
 struct Words {
     block: Aligned<Block>,
-    /// So many of its pieces are not zero, beside the last one.
+    /// Pieces at the front that are not zero, not counting the last one.
     used: usize,
 }
 
 impl Words {
-    /// Turns block `number` of each message into words of lanes; `used` of its pieces are not zero.
+    /// Turns block `number` of each message into words of lanes; only `used` pieces at its front,
+    /// and its last one, are not zero.
     #[inline(always)]
     fn fill<S: Simd>(
         &mut self,
@@ -141,7 +142,7 @@ impl Words {
     ) {
         let (squares, _) = self.block.0.as_chunks_mut::<4>();
         for (at, rows) in squares.iter_mut().enumerate() {
-            // The last one tells how long the message is.
+            // The last piece holds the length of the message.
             if at < used || at == PIECES - 1 {
                 for (vector, messages) in messages.iter().enumerate() {
                     let pieces = messages.each_ref();
@@ -151,7 +152,7 @@ impl Words {
                     }
                 }
             } else if at < self.used {
-                *rows = [[[0; LANES]; K]; 4]; // texts end before it, and those of another block did not
+                *rows = [[[0; LANES]; K]; 4]; // not zero in the block before
             }
         }
         self.used = used;

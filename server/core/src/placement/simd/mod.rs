@@ -1,12 +1,12 @@
 //! Many IDs at once.
 //!
-//! What a decision costs is a chain of dependent steps: 1,247 to seed a twister,
-//! 64 for an MD5. One ID alone has to walk it; many walk side by side, one in
-//! each lane of the machine's vectors, and several vectors in turn, so that none
-//! waits for its own last step. Everything is written once, over the vectors of `fearless_simd`, and
-//! compiled for each instruction set. The answers are, bit for bit, those of one ID after the
-//! other ([`Twister`](crate::placement::Twister), [`hash`](crate::ids::hash)),
-//! which the tests hold against every kernel of their machine.
+//! The cost of a decision is a chain of dependent steps: 1,247 to seed a twister, 64 for an MD5. A
+//! single ID waits for each of them. Many IDs are computed side by side: one in each lane of the
+//! machine's vectors, and several vectors in turn, so that no vector waits for its own last step.
+//! Everything is written once, over the vectors of `fearless_simd`, and compiled for each
+//! instruction set. The answers are, bit for bit, those of one ID after the other
+//! ([`Twister`](crate::placement::Twister), [`hash`](crate::ids::hash)); tests compare them for
+//! every kernel of their machine.
 
 mod characters;
 mod digits;
@@ -29,7 +29,8 @@ pub use self::hash::hashes;
 pub use self::one::draw;
 pub use self::twister::draws;
 
-/// Instructions that many IDs are decided with; only those that the machine has can be named.
+/// The instructions that decide many IDs. A kernel exists only for instructions that the machine
+/// has.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel(Option<Level>);
 
@@ -37,13 +38,13 @@ impl Kernel {
     /// One ID after the other.
     pub const PLAIN: Self = Self(None);
 
-    /// The fastest that this machine has; looked up once.
+    /// The fastest kernel of this machine, which is looked up once.
     #[must_use]
     pub fn best() -> Self {
         Self(Some(Level::new()))
     }
 
-    /// All that this machine has, slowest first.
+    /// All kernels of this machine, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let detected = {
@@ -58,7 +59,7 @@ impl Kernel {
         core::iter::once(Self::PLAIN).chain(levels.map(|level| Self(Some(level))))
     }
 
-    /// Its name.
+    /// The name of the instruction set; `plain` for [`PLAIN`](Self::PLAIN).
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {

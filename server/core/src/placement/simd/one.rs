@@ -1,4 +1,4 @@
-//! One twister alone, for which only the words drawn are made.
+//! A single twister, which makes only the words that are drawn.
 
 use core::num::NonZeroU64;
 
@@ -6,7 +6,7 @@ use super::seeding::{BASE, DRAWN, MIDDLE, STATE, drawn, first_pass, next_by_word
 use crate::ids::Integer;
 use crate::placement::twister::{Key, Profile, Twister, Words};
 
-/// The first number below `limit` that the twister of `seed` draws: what [`Twister::below`] says.
+/// The first number below `limit` that the twister of `seed` draws: the same as [`Twister::below`].
 #[must_use]
 pub fn draw(profile: Profile, limit: NonZeroU64, seed: Integer) -> u64 {
     let key = profile.key(seed);
@@ -18,7 +18,7 @@ pub fn draw(profile: Profile, limit: NonZeroU64, seed: Integer) -> u64 {
     let middles = state.iter().skip(MIDDLE).take(DRAWN);
     let mut words = state.iter().zip(nexts).zip(middles);
     let next = || words.next().map(|((word, next), middle)| drawn(*word, *next, *middle)).ok_or(());
-    // So many words without a number: the twister itself never ends.
+    // If these words make no number, the whole twister goes on: it has no last word.
     profile.below(limit, next).unwrap_or_else(|()| Twister::of_key(profile, key).below(limit))
 }
 

@@ -1,9 +1,9 @@
-//! Places of the hashes of a row.
+//! Where the hashes of a row belong.
 
 use super::lanes::LANES;
 use super::md5::K;
 
-/// The places of a row, in order.
+/// For each lane of a row, the place of its hash among all hashes; ascending.
 pub(super) struct Places {
     places: [[usize; LANES]; K],
     count: usize,
@@ -14,13 +14,13 @@ impl Places {
         Self { places: [[0; LANES]; K], count: 0 }
     }
 
-    /// The lane that comes next.
+    /// The next free lane.
     #[inline(always)]
     pub(super) const fn next(&self) -> usize {
         self.count
     }
 
-    /// The next lane's hash belongs there, behind those of the lanes before.
+    /// Sets the place of the next lane's hash, which must come after those of the lanes before.
     #[inline(always)]
     pub(super) fn enter(&mut self, place: usize) {
         let places = self.places.as_flattened_mut();
@@ -42,8 +42,8 @@ impl Places {
         let places = self.places.as_flattened().get(..self.count).unwrap_or_default();
         let row = row.as_flattened().get(..self.count).unwrap_or_default();
         self.count = 0;
-        // They only grow: as far apart as they are many, they are all there, as where IDs are of
-        // one kind.
+        // The places ascend. Without a gap between them, as with IDs of one type, one copy is
+        // enough.
         let [first, last] = [places.first(), places.last()].map(Option::<&usize>::copied);
         let run = first.zip(last).filter(|(first, last)| last - first + 1 == places.len());
         if let Some(run) = run.and_then(|(first, last)| hashes.get_mut(first..=last)) {

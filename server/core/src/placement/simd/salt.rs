@@ -1,16 +1,16 @@
-//! What all messages begin with: hashed once for all of them, up to its last bytes.
+//! The salt, which all messages begin with: hashed once for all, except its last bytes.
 
 use fearless_simd::Simd;
 
 use super::lanes::{LANES, vectorized};
 use super::md5::{BLOCK, K, START, compress};
 
-/// A salt, as far as it can be hashed before a text is known.
+/// A salt whose whole blocks are hashed.
 pub(super) struct Salt {
     pub(super) len: usize,
-    /// After the salt's whole blocks.
+    /// The MD5 state after the salt's whole blocks.
     pub(super) state: [u32; 4],
-    /// The first block of a message, up to its text; how long that is.
+    /// The first block of a message, up to its text, and the byte at which the text begins.
     pub(super) block: [u8; BLOCK],
     pub(super) start: usize,
 }

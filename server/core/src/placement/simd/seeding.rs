@@ -12,11 +12,11 @@ use crate::placement::twister::MAX_WORDS;
 pub(super) const STATE: usize = 624;
 /// Word t of the first block is made of the state's words t, t + 1 and t + 397.
 pub(super) const MIDDLE: usize = 397;
-/// Words that are made before the plain twister takes over, for an ID that needs more.
+/// Words made for each ID; the plain twister takes over for an ID that needs more.
 pub(super) const DRAWN: usize = 16;
-/// Places of the state that no drawn word needs: between those of the first words and the middle.
+/// Words of the state that no drawn word needs: between those of the first words and the middle.
 const SKIPPED: core::ops::Range<u32> = 17..397;
-/// From here on again none is needed.
+/// Words from here on are not needed either.
 const LAST: u32 = 397 + 16;
 
 const BY_WORD: u32 = 1_812_433_253;
@@ -58,7 +58,7 @@ pub(super) const fn second_pass(word: u32, previous: u32, place: u32) -> u32 {
     (word ^ mixed(previous, SECOND_PASS)).wrapping_sub(place)
 }
 
-/// The word that three words of the state make.
+/// The word that is drawn from three words of the state.
 #[inline(always)]
 pub(super) const fn drawn(word: u32, next: u32, middle: u32) -> u32 {
     let both = (word & 0x8000_0000) | (next & 0x7fff_ffff);
@@ -70,8 +70,11 @@ pub(super) const fn drawn(word: u32, next: u32, middle: u32) -> u32 {
     drawn ^ (drawn >> 18)
 }
 
-/// Seeds a twister in each lane and draws: `candidates` of one word, above the largest if the words
-/// made did not suffice, or the words themselves, which the first rows of the state hold in the end.
+/// Seeds a twister in each lane and draws.
+///
+/// With a rule of one word, `candidates` holds the result; a candidate above the largest says that
+/// the words made did not suffice. With a rule of two words, the first rows of `state` hold the
+/// words drawn.
 #[inline(always)]
 pub(super) fn seed_and_draw<S: Simd, const K: usize>(
     simd: S,

@@ -1,4 +1,4 @@
-//! IDs taken in by rows, sorted by what their keys are.
+//! IDs taken in row by row, and sorted by their kind of key.
 
 use super::lanes::{LANES, Row};
 use crate::ids::Integer;
@@ -9,7 +9,7 @@ use crate::placement::twister::{Key, MAX_WORDS, Profile, Words};
 #[repr(align(64))]
 pub(super) struct Seeds<const K: usize> {
     pub(super) words: [Row<K>; MAX_WORDS],
-    /// How many words, for `init_by_array`; `None` for the one of `init_genrand`.
+    /// Words of the array for `init_by_array`; `None` for the single word of `init_genrand`.
     pub(super) array_len: Option<usize>,
 }
 
@@ -48,7 +48,7 @@ impl<const K: usize> Taken<K> {
         Self { seeds: Seeds::EMPTY, kinds: [[0; LANES]; K] }
     }
 
-    /// Takes in the next IDs; their keys, if all are alike.
+    /// Takes in the next IDs, and returns their keys if all are of one kind.
     #[inline]
     pub(super) fn refill(
         &mut self,
@@ -70,7 +70,8 @@ impl<const K: usize> Taken<K> {
         (every == any).then_some(&self.seeds)
     }
 
-    /// Sends the ID of one lane to those of its kind; these, if they fill a row now.
+    /// Moves the ID of one lane to the waiting IDs with its kind of key, and returns those if they
+    /// fill a row now.
     pub(super) fn send<'a>(
         &self,
         lane: usize,
@@ -93,7 +94,7 @@ pub(super) struct Waiting<const K: usize> {
 }
 
 impl<const K: usize> Waiting<K> {
-    /// None yet of any kind.
+    /// An empty row for each kind of key.
     pub(super) fn of_each_kind() -> [Self; KINDS] {
         core::array::from_fn(|kind| {
             let seeds = Seeds { array_len: (kind > 0).then_some(kind), ..Seeds::EMPTY };
@@ -114,7 +115,7 @@ impl<const K: usize> Waiting<K> {
         self.count += 1;
     }
 
-    /// Those who wait, and their places; nobody waits afterwards.
+    /// Takes out the waiting IDs: their keys and places.
     pub(super) fn take(&mut self) -> (&Seeds<K>, &[usize]) {
         let count = core::mem::take(&mut self.count);
         (&self.seeds, self.places.as_flattened().get(..count).unwrap_or_default())

@@ -4,8 +4,8 @@ use core::fmt::Write as _;
 
 use crate::ids::{Id, Integer};
 
-/// Writes the canonical text of `id` to the front of `to`; how long it is, if it fits with some
-/// room. Nothing but zeros is written behind it.
+/// Writes the canonical text of `id` to the front of `to`, and returns its length; `None` if it
+/// does not fit with some room. Only zeros are written behind it.
 #[inline(always)]
 pub(super) fn write(id: &Id<'_>, to: &mut [u8]) -> Option<usize> {
     match id {
@@ -19,10 +19,10 @@ pub(super) fn write(id: &Id<'_>, to: &mut [u8]) -> Option<usize> {
     }
 }
 
-/// As `copy_from_slice`, which is a call: most texts are shorter than it takes.
+/// As `copy_from_slice`, but without its call, which takes longer than to copy most texts.
 #[inline(always)]
 fn copy(from: &[u8], to: &mut [u8]) {
-    const HALF: usize = 16; // from both ends, over one another in the middle
+    const HALF: usize = 16; // from both ends; the halves may overlap
     if let (Some(first), Some(last)) = (from.first_chunk::<HALF>(), from.last_chunk::<HALF>())
         && from.len() <= 2 * HALF
     {
@@ -33,7 +33,7 @@ fn copy(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Not inlined: the loop over texts is the faster for it, and most integers do not come here.
+/// Not inlined, which makes the loop over texts faster; most integers do not come here.
 #[inline(never)]
 fn write_integer(integer: Integer, to: &mut [u8]) -> Option<usize> {
     match u64::try_from(integer.magnitude()) {

@@ -15,12 +15,12 @@ use crate::placement::twister::{Profile, Twister};
 
 /// Lanes of a row of few IDs.
 const FEW: usize = 64;
-/// Vectors of a row of many IDs: enough steps that do not wait for one another. 8, 9 and 12 are slower
-/// with AVX2, and fewer with AVX-512 (decision 0022).
+/// Vectors of a row of many IDs: enough of them that the steps of one need not wait for those of
+/// another. 8, 9 and 12 are slower with AVX2, and fewer with AVX-512 (decision 0022).
 const MANY: usize = 10;
 
 /// The first number below `limit` that each seed's twister draws, appended to `numbers` in order:
-/// what [`Twister::below`] says of each.
+/// the same as [`Twister::below`] for each.
 pub fn draws(
     kernel: Kernel,
     profile: Profile,
@@ -50,7 +50,7 @@ struct Job {
 }
 
 thread_local! {
-    /// What the last batch was worked out in, at most half a MiB.
+    /// Memory of the last batch, to use again; at most half a MiB.
     static MEMORY: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }
 
@@ -75,8 +75,8 @@ impl Job {
         MEMORY.set(memory);
     }
 
-    /// IDs are taken in row by row. A row of keys that are alike, as nearly all are, is drawn as it
-    /// is; the IDs of another wait until as many of their kind are there.
+    /// Takes IDs in row by row. A row whose keys are all of one kind, as most are, is drawn at
+    /// once. The IDs of any other row wait until their kinds fill rows.
     fn draw_in<S: Simd, const K: usize>(
         self,
         simd: S,
@@ -105,7 +105,7 @@ impl Job {
         }
     }
 
-    /// Draws for those who wait and writes the numbers to their places.
+    /// Draws for the waiting IDs and writes the numbers to their places.
     #[inline(never)]
     fn settle<S: Simd, const K: usize>(
         self,
@@ -124,7 +124,7 @@ impl Job {
         }
     }
 
-    /// Draws for a row of seeds; only the first ones count, as many as there are numbers.
+    /// Draws for a row of seeds. `numbers` may be shorter; it then gets those of the first seeds.
     #[inline(never)]
     fn draw_row<S: Simd, const K: usize>(
         self,

@@ -1,8 +1,8 @@
-//! Due runs: those in [watermark, now), each once however irregularly it is asked, and what
-//! becomes of those that were missed.
+//! Due runs: the runs in [watermark, now), each once however irregularly a caller polls, and what
+//! becomes of missed runs.
 //!
-//! Instants are taken to whole milliseconds, rounded up: as runs start on whole milliseconds, none
-//! lies between an instant and its rounding.
+//! Instants are rounded up to whole milliseconds. Runs start on whole milliseconds, so none lies
+//! between an instant and its rounding.
 
 mod rows;
 mod spec;
@@ -26,7 +26,7 @@ use crate::time::{Moment, Span};
 
 const DEFAULT_TOLERANCE: Span = Span::from_seconds(60);
 
-/// A checked question for due runs; times are milliseconds since the Unix epoch.
+/// A checked query for due runs; times are milliseconds since the Unix epoch.
 ///
 /// ```
 /// use offbeat_core::runs::{Due, DueRuns, DueSpec};
@@ -66,10 +66,11 @@ pub struct Due<'a> {
 }
 
 impl<'a> Due<'a> {
-    /// Checks a question.
+    /// Checks a query.
     ///
     /// # Errors
-    /// When a span is out of its range, naming it as in `DueSpec`.
+    /// When a span is out of range or must not be set, or the tolerance is missing, naming it as in
+    /// `DueSpec`; or when kinds are declared and the schedule is of none of them, naming `kind`.
     pub fn try_new(schedule: &'a Schedule, spec: &DueSpec) -> Result<Self, Rejection> {
         let &DueSpec { now_time, missed_run_policy, .. } = spec;
         let period = Span::from_millis(schedule.shortest_cycle_millis().unsigned_abs());
@@ -83,7 +84,7 @@ impl<'a> Due<'a> {
             Ok(span)
         };
         if missed_run_policy == MissedRunPolicy::Drop && spec.on_time_tolerance.is_none() {
-            let allowed = "must be set with the policy SKIP: at least the time between two requests, \
+            let allowed = "must be set with the policy DROP: at least the time between two requests, \
                            or runs are lost";
             let field = "on_time_tolerance";
             return Err(Rejection::new(Reason::FieldMissing, field, "nothing", allowed));
@@ -122,7 +123,7 @@ impl<'a> Due<'a> {
         })
     }
 
-    /// The default of `on_time_tolerance`: for callers that poll more often than it is long.
+    /// The default of `on_time_tolerance`, for callers that poll more often than it is long.
     #[must_use]
     pub fn default_tolerance(schedule: &Schedule) -> Span {
         let period = Span::from_millis(schedule.shortest_cycle_millis().unsigned_abs());
@@ -130,11 +131,11 @@ impl<'a> Due<'a> {
         DEFAULT_TOLERANCE.min(period).min(longest)
     }
 
-    /// A watermark that a caller gives, in milliseconds since the Unix epoch.
+    /// Checks the watermark of a caller, in milliseconds since the Unix epoch, and returns it.
     ///
     /// # Errors
-    /// When it lies outside of the years 1 to 9999, or further after now than clocks may differ;
-    /// without a field.
+    /// When it is outside the years 1 to 9999, or further after now than clocks may differ. The
+    /// rejection names no field.
     pub fn check_watermark(&self, unix_millis: i64) -> Result<i64, Rejection> {
         let shown = Moment::from_unix_millis(unix_millis);
         if unix_millis > self.last_watermark {
@@ -154,14 +155,15 @@ impl<'a> Due<'a> {
         Ok(unix_millis)
     }
 
-    /// The watermark of the next question, after `watermark`: it never goes back.
+    /// The watermark of the next query, after `watermark`: it never goes back.
     #[must_use]
     pub fn next_watermark(&self, watermark: i64) -> i64 {
         self.end.max(watermark)
     }
 
-    /// Adds the due runs of piece `piece` of `id`, which stands at `place`: late ones first, in the
-    /// order of their cycles. Behind a page that is full, nothing is looked at any more.
+    /// Adds the due runs of a piece of `id`, which stands at `place`: late runs first, in the order
+    /// of their cycles. `indexes` are those of the ID and of the piece. Once there is a row beyond
+    /// the page, nothing more is looked at.
     pub fn add(
         &self,
         rows: &mut DueRuns,
@@ -198,7 +200,7 @@ impl<'a> Due<'a> {
         let bounds = [watermark, too_old, late, now, self.end.max(watermark)];
         let ([old_count, late_count, due_count, ahead_count, _], skipped) = times.tally(bounds)?;
         let (on_time, late) = (late..self.end.max(watermark), too_old..late);
-        // Runs that are listed before they are due take no missed run's place.
+        // Runs that are listed before they are due do not replace a missed run.
         let wanted = match self.policy {
             MissedRunPolicy::Drop => 0,
             MissedRunPolicy::RunOnce => late_count.min(u64::from(due_count == 0)),
@@ -274,14 +276,14 @@ impl<'a> Due<'a> {
 
 /// Start times of the late runs of a piece, one after another.
 enum LateStarts<'a> {
-    /// Over the span of the question, each in its own part of it.
+    /// Over the smear span of the query, each in its own part of it.
     Smeared { due: &'a Due<'a>, hash: u64, index: u64, count: u64 },
     /// In successive turns of the catch-up clock, within two cycles.
     InTurns { late: Late<'a>, from: i64, until: i64 },
 }
 
 impl LateStarts<'_> {
-    /// The next start; `None` if there is none any more.
+    /// The next start; `None` if there are no more.
     fn next(&mut self) -> Result<Option<i64>, Exhausted> {
         match self {
             Self::Smeared { due, hash, index, count } => {
@@ -298,7 +300,7 @@ impl LateStarts<'_> {
     }
 }
 
-/// With kinds a run may start late by what the run time leaves of the smallest gap, and no more.
+/// With kinds, a run may start late by what the run time leaves of the smallest gap, and no more.
 fn check_tolerance(
     tolerance: Option<Span>,
     default: Span,

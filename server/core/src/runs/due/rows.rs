@@ -1,4 +1,4 @@
-//! Due runs as rows: a page of them, and what counts all pages.
+//! Due runs as rows: one page of them, and counts over all pages.
 
 use crate::limits::{DUE_CYCLES, DUE_PAGED_RUNS, DUE_RUNS};
 use crate::rejection::{Reason, Rejection};
@@ -17,21 +17,21 @@ pub struct DueRuns {
     pub scheduled_unix_millis: Vec<i64>,
     /// When to start it: the same for runs on time, and later for missed ones.
     pub start_unix_millis: Vec<i64>,
-    /// Rows that were missed.
+    /// Missed runs that are listed.
     pub late: u128,
-    /// Missed runs that are no rows, by the policy or the horizon, or since nothing may start.
+    /// Missed runs that are not listed, by the policy or the horizon, or because nothing may start.
     pub dropped: u128,
-    /// Missed runs that are no rows, as the next run of the ID would come before them or too soon
-    /// after.
+    /// Missed runs that are not listed, because they would start after the next run of their ID, or
+    /// too shortly before it.
     pub superseded: u128,
     /// Runs that do not happen: exclusions skip them, or the clock skips their day.
     pub skipped: u128,
-    /// When the first run of these IDs is due that is not listed; `None` if exclusions skip each of
-    /// theirs for 64 cycles.
+    /// When the first run of these IDs that is not listed is due; `None` if exclusions skip 64
+    /// cycles of each ID.
     pub next_due: Option<i64>,
     /// Runs on time and those that are to be caught up.
     pub(super) wanted: u128,
-    /// Rows that come before those of the page, and those that were met so far.
+    /// Rows before the page, and rows seen so far.
     first_row: u64,
     met: u64,
     page_size: usize,
@@ -44,17 +44,17 @@ pub struct DueRuns {
 /// Why runs are not listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Obstacle {
-    /// Too much would have to be looked through.
+    /// Too many cycles and spans would have to be looked through.
     ManyCycles,
-    /// More than fit on all pages.
+    /// There are more runs than all pages hold.
     ManyRuns,
 }
 
 impl DueRuns {
-    /// No rows yet of a page that begins with row `first_row` and has so many at most.
+    /// An empty page, which begins with row `first_row` and holds at most `page_size` rows.
     ///
     /// # Errors
-    /// When there are no such pages, naming `page_size` or, where too many rows come before, `ids`.
+    /// When `page_size` is out of range, naming it; or `first_row` is, naming `ids`.
     pub fn page(first_row: u64, page_size: i64) -> Result<Self, Rejection> {
         let Some(page_size) =
             usize::try_from(page_size).ok().filter(|_| DUE_RUNS.allows(page_size.into()))
@@ -70,7 +70,7 @@ impl DueRuns {
         Ok(Self { first_row, page_size, ..Self::default() })
     }
 
-    /// The first row of the next page, if there is one: then what counts all rows does not hold yet.
+    /// The first row of the next page, if there is one. The counts do not cover all rows then.
     #[must_use]
     pub fn next_row(&self) -> Option<u64> {
         self.has_more.then_some(self.first_row + self.page_size as u64)
@@ -93,11 +93,11 @@ impl DueRuns {
         self.start_unix_millis.push(start);
     }
 
-    /// The rows, if they were all looked through.
+    /// The rows, if all runs could be looked through.
     ///
     /// # Errors
-    /// When too much would have to be looked through, or there are more than fit on all pages; naming
-    /// `ids`.
+    /// When too many cycles would have to be looked through, or there are more runs than all pages
+    /// hold; naming `ids`.
     pub fn complete(self) -> Result<Self, Rejection> {
         let refuse =
             |value: &str, allowed| Err(Rejection::new(Reason::OutOfRange, "ids", value, allowed));
@@ -120,7 +120,7 @@ impl DueRuns {
     }
 }
 
-/// No rows yet of the first page, of any size that a page may have.
+/// An empty first page, which holds as many rows as a page may.
 impl Default for DueRuns {
     fn default() -> Self {
         Self {

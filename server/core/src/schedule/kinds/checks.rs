@@ -50,7 +50,7 @@ pub(in crate::schedule) fn kinds(
     Ok(Some(Kinds { kinds, spacing: spec.kind_spacing, conflicts, turns }))
 }
 
-/// Refuses what only kinds give a meaning.
+/// Refuses fields that have a meaning only with kinds.
 fn goes_with_kinds(spec: &ScheduleSpec) -> Result<(), Rejection> {
     let refuse = |field: &str, value: &dyn core::fmt::Display| {
         let allowed = "must not be set without kinds";
@@ -127,7 +127,7 @@ fn arrangement(
     let refuse = |field: &str, value: String, allowed: &str| {
         Err(Rejection::new(Reason::Contradictory, field, value, allowed))
     };
-    // The names of the kinds are the field that their number is known by.
+    // A caller sets the kinds and not these fields, so a refusal names the kinds.
     let named = |refused: Rejection| Rejection {
         field: match refused.field.as_str() {
             "kind_count" | "run_times" => "kinds".to_owned(),
@@ -162,7 +162,7 @@ fn arrangement(
     Reciprocals::try_with_conflicts(slots, count, &pairs).map_err(named)
 }
 
-/// Refuses what would let several kinds meet.
+/// Refuses fields that would let several kinds meet.
 fn fits_several(spec: &ScheduleSpec) -> Result<(), Rejection> {
     if let Some(quantum) = spec.weight_quantum {
         let allowed = "must not be set with two or more kinds: the pieces of a weighted ID run in \

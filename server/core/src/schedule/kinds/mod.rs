@@ -38,7 +38,7 @@ impl KindSpec {
 pub struct Kinds {
     kinds: Vec<Kind>,
     spacing: Spacing,
-    /// Pairs of `kinds` that must not meet, by their indexes; none, if no two kinds may.
+    /// Pairs of `kinds` that must not meet, by their indexes; empty if no two kinds may meet.
     conflicts: Vec<(u32, u32)>,
     turns: Turns,
 }
@@ -55,15 +55,15 @@ pub struct Kind {
     /// Slots from this kind to the next one that it must not meet, around the cycle; without one,
     /// the slot count.
     pub gap: u32,
-    /// The same as the shortest time between their runs, rounded down to milliseconds. With a
-    /// calendar that of the worst change of its clocks from 2020 to 2037.
+    /// The shortest time between runs of these two kinds, rounded down to milliseconds. With a
+    /// calendar, this is the time at the worst change of the clock from 2020 to 2037.
     pub gap_time: Span,
-    /// When the cycle starts of that change; `None` where no change shortens the gap.
+    /// Start of the cycle in which that change is; `None` where no change shortens the gap.
     pub shortest_cycle_start: Option<Moment>,
 }
 
 impl Kinds {
-    /// All of them, in the order of the description.
+    /// All kinds, in the order of the description.
     #[must_use]
     pub fn as_slice(&self) -> &[Kind] {
         &self.kinds
@@ -75,14 +75,14 @@ impl Kinds {
         self.spacing
     }
 
-    /// The names of the pairs that must not meet, in the order of the canonical text; none, if no
-    /// two kinds may.
+    /// The names of the pairs that must not meet, in the order of the canonical text; empty if no
+    /// two kinds may meet.
     pub fn conflicts(&self) -> impl Iterator<Item = (&str, &str)> {
         let name = |kind: u32| self.get(kind).map_or("", |kind| kind.name.as_str());
         self.conflicts.iter().map(move |(first, second)| (name(*first), name(*second)))
     }
 
-    /// Over how much of a cycle's usable time late runs are spread.
+    /// How much of a cycle's usable time late runs are spread over.
     #[must_use]
     pub const fn catch_up_span(&self) -> Span {
         self.turns.span()
@@ -95,8 +95,8 @@ impl Kinds {
         gaps.len()
     }
 
-    /// The greatest `on_time_tolerance` that keeps kinds apart whose runs start late by it: the
-    /// least that a run time leaves of a gap.
+    /// The longest `on_time_tolerance` that keeps kinds apart when runs start late by it: the least
+    /// time that a run time leaves of a gap.
     #[must_use]
     pub fn longest_tolerance(&self) -> Span {
         let none = Span::from_seconds(0);
@@ -118,7 +118,7 @@ impl Kinds {
         one != other && (self.conflicts.is_empty() || self.conflicts.contains(&pair))
     }
 
-    /// The index of a name.
+    /// The index of the kind with this name.
     ///
     /// # Errors
     /// When no name is given, or it is not declared; naming `kind` and those that are.
@@ -142,7 +142,7 @@ impl Kinds {
 }
 
 impl Kinds {
-    /// The same kinds by the clock of another zone, which `schedule` has.
+    /// The same kinds by the clock of `schedule`, which is in another zone.
     fn in_zone_of(&self, schedule: &Schedule) -> Result<Self, Rejection> {
         let mut kinds = self.kinds.clone();
         for (index, kind) in kinds.iter_mut().enumerate() {
@@ -161,9 +161,9 @@ impl Schedule {
         self.kinds.as_deref()
     }
 
-    /// The schedule as a kind of job has it: its places stand as many slots later as the kind does
-    /// after kind 0, in active time, around the cycle; so do predicates, windows, due runs,
-    /// new IDs and migrations. Of a schedule that declares no kinds, itself.
+    /// The schedule of one kind of job: its places are those of kind 0, moved by the offset of the
+    /// kind, in active time, around the cycle. So are its predicates, windows, due runs, new IDs
+    /// and migrations. The schedule itself if it declares no kinds.
     ///
     /// # Errors
     /// When kinds are declared and this is none of them; naming `kind`.
@@ -189,12 +189,12 @@ impl Schedule {
         Ok(Self { grid: self.grid.rotated(offset), kind: Some(index), ..self.clone() })
     }
 
-    /// The schedule for an ID that lives in another time zone: its cycles are those of the wall clock
-    /// there. The schedule's own run keys go with it, which do not name the zone.
+    /// The schedule for an ID that lives in another time zone: its cycles are those of the wall
+    /// clock there. Take run keys from the original schedule: they do not name the zone.
     ///
     /// # Errors
-    /// When there is no such zone, the schedule has no calendar, or a change of the clocks there would
-    /// let kinds meet; naming `time_zone` or `kinds`.
+    /// When there is no such zone, the schedule has no calendar, or a change of the clocks there
+    /// would let kinds meet; naming `time_zone` or `kinds`.
     ///
     /// ```
     /// use offbeat_core::{CalendarSpec, CalendarUnit, CycleSpec, Moment, Schedule, ScheduleSpec, Span};
@@ -228,9 +228,10 @@ impl Schedule {
         Ok(Self { kinds: kinds.map(Arc::new), ..moved })
     }
 
-    /// The shortest time from a run of a kind to that of one which stands `gap` slots later, for one
-    /// ID; and when the cycle starts of the change of clocks, or month, that makes it shorter than
-    /// those slots are, if one does from 2020 to 2037.
+    /// The shortest time, for one ID, from a run of one kind to the run of a kind that stands `gap`
+    /// slots later; and the start of the cycle in which it is shorter than those slots, because of
+    /// a change of the clock or the length of a month from 2020 to 2037. `None` if there is no such
+    /// cycle.
     ///
     /// ```
     /// use offbeat_core::{CalendarSpec, CalendarUnit, CycleSpec, Schedule, ScheduleSpec, Span};
@@ -255,11 +256,11 @@ impl Schedule {
         let Some((ticks, cycle)) = calendar::shortest_distance(plan, slots, gap) else {
             return (regular, None);
         };
-        let shortest = self.span(u64::try_from(ticks).unwrap_or(0)); // not below: they meet anyway
+        let shortest = self.span(u64::try_from(ticks).unwrap_or(0)); // below 0, they meet
         if shortest < regular { (shortest, self.cycle_start(cycle)) } else { (regular, None) }
     }
 
-    /// Which of its kinds the schedule is of, if it was asked for.
+    /// The index of the kind that the schedule is of; `None` for the schedule as a whole.
     pub(crate) const fn kind(&self) -> Option<u32> {
         self.kind
     }

@@ -1,4 +1,4 @@
-//! The machine.
+//! The state machine of leases.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,9 +17,9 @@ pub struct Leases<J, C> {
     epoch: u64,
     spec: Checked,
     jobs: BTreeMap<Sequence, Held<J, C>>,
-    /// By deadline.
+    /// The leased jobs, by deadline.
     leased: BTreeSet<(u64, Sequence)>,
-    /// To be leased again, by when they may be.
+    /// The jobs to lease again, by the time from which they may be leased.
     waiting: BTreeSet<(u64, Sequence)>,
     /// Number of jobs of each consumer that holds some.
     consumers: BTreeMap<C, usize>,
@@ -35,7 +35,7 @@ struct Held<J, C> {
     released: u32,
     /// Its consumer and the end of its lease; `None` while it waits.
     leased: Option<(u64, C)>,
-    /// When its lease ended without a word, if it waits because of that.
+    /// When its lease expired, if it waits because of that.
     expired: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ impl<J, C> Held<J, C> {
 }
 
 impl<J: Copy, C: Ord + Clone> Leases<J, C> {
-    /// A machine without jobs. No two lives of it may have the same epoch.
+    /// A machine without jobs. `epoch` must differ from that of every earlier life of the machine.
     ///
     /// # Errors
     /// When a field is out of its range.
@@ -63,9 +63,9 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         })
     }
 
-    /// Leases a job: one that was leased before and may be again, the longest waiting first, or
-    /// else a new one of `next`, which is asked only for what is leased. None if there is none,
-    /// or a limit is reached. [`Self::expire`] should have been called for `now`.
+    /// Leases a job: the longest waiting one of those that were leased before and may be leased
+    /// again, or else a new one. `next` is called only if its job will be leased. `None` if there
+    /// is no job, or a limit is reached. [`Self::expire`] should have been called for `now`.
     pub fn lease(
         &mut self,
         now: u64,
@@ -125,9 +125,9 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
             return self.remembered.outcome(id, action);
         };
         let Some((deadline, consumer)) = held.leased.take() else {
-            // It was returned, or has expired, and waits. A consumer that had no time to start it
-            // may release it afterwards, too: jobs that only wait in a busy consumer must not
-            // become dead letters.
+            // The job was returned, or its lease expired, and it waits. A consumer that had no time
+            // to start it may release it even after the lease expired: jobs that only wait in a
+            // busy consumer must not become dead letters.
             let SettleAction::Release { delay } = action else { return SettleOutcome::Stale };
             let Some(ready) = held.expired.take() else { return SettleOutcome::Stale };
             held.released += 1;
@@ -156,7 +156,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
             SettleAction::Nack { delay } | SettleAction::Release { delay } => {
                 self.put_back(now.saturating_add(delay), sequence)
             }
-            SettleAction::ExtendLease => self.put_back(now, sequence), // answered above
+            SettleAction::ExtendLease => self.put_back(now, sequence), // handled above
         }
     }
 
@@ -181,8 +181,8 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         }
     }
 
-    /// When something happens by itself next, later than now: a lease ends, or a job may be
-    /// leased again.
+    /// The next time after `now` at which something happens without a call: a lease ends, or a job
+    /// may be leased again.
     #[must_use]
     pub fn next_event(&self, now: u64) -> Option<u64> {
         let later = (now.saturating_add(1), 0)..;
@@ -192,37 +192,37 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         first(&self.leased).into_iter().chain(first(&self.waiting)).min()
     }
 
-    /// Leases that have not ended, as of the last call.
+    /// The number of leases that had not ended at the last call.
     #[must_use]
     pub fn leased(&self) -> usize {
         self.leased.len()
     }
 
-    /// Jobs that were leased and will be leased again, now or later.
+    /// The number of jobs that were leased and will be leased again, now or later.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether a job that was leased may be leased again.
+    /// Whether a job that was leased before may be leased again now.
     #[must_use]
     pub fn has_returned(&self, now: u64) -> bool {
         self.waiting.first().is_some_and(|(ready, _)| *ready <= now)
     }
 
-    /// Consumers that hold jobs.
+    /// The number of consumers that hold jobs.
     #[must_use]
     pub fn consumers(&self) -> usize {
         self.consumers.len()
     }
 
-    /// Whether new jobs wait because as many are leased or returned as may be.
+    /// Whether new jobs must wait, because too many jobs are leased or wait to be leased again.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.jobs.len() >= self.spec.max_outstanding
     }
 
-    /// Whether a consumer holds as many jobs as it may.
+    /// Whether a consumer holds as many jobs as one consumer may.
     #[must_use]
     pub fn is_at_limit(&self, consumer: &C) -> bool {
         self.held_by(consumer) >= self.spec.max_consumer_lease_count

@@ -1,9 +1,8 @@
 //! Leases: at least once, and never two unexpired leases on one job.
 //!
-//! A job is READY, then LEASED to a consumer until a deadline, then SETTLED, or READY again
-//! if the deadline passes first. The machine is free of I/O and of clocks: events and the
-//! time go in, answers and what has become of the jobs come out, so that millions of
-//! histories can be tried.
+//! A job is READY, then LEASED to a consumer until a deadline, then SETTLED, or READY again if the
+//! deadline passes first. The state machine is free of I/O and of clocks: it takes events and the
+//! time, and returns results and what became of the jobs. So tests can try millions of histories.
 //!
 //! Times are milliseconds of a clock that never goes back.
 
@@ -22,9 +21,9 @@ pub type Sequence = u64;
 /// larger attempt, and only the latest can settle it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LeaseId {
-    /// The life of the machine that gave it; another one after a restart.
+    /// The life of the machine that granted the lease; each restart begins another one.
     pub epoch: u64,
-    /// The turn of the job.
+    /// The number of the job.
     pub sequence: Sequence,
     /// How many times the job has been leased, this time included; from 1.
     pub attempt: u32,
@@ -84,9 +83,9 @@ pub enum SettleOutcome {
 /// The final outcome of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome<J> {
-    /// A consumer has finished it.
+    /// A consumer has acknowledged it.
     Settled(J),
-    /// By a consumer, or after the last attempt.
+    /// It was dead-lettered by a consumer, or after its last attempt.
     DeadLettered {
         /// The dead-lettered job.
         job: J,

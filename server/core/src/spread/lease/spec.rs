@@ -15,14 +15,15 @@ pub struct LeaseSpec {
     pub lease_millis: i64,
     /// How many times a job is leased before it goes to the dead letters: 1 to 1,000.
     pub max_attempt_count: i64,
-    /// How many jobs one consumer may hold at once.
+    /// How many jobs one consumer may hold at once: 1 to 65,536.
     pub max_consumer_lease_count: i64,
-    /// How many jobs may be leased or wait to be leased again, before new ones are leased.
+    /// How many jobs may be leased or wait to be leased again; at this limit, no new jobs are
+    /// leased.
     pub max_outstanding: i64,
 }
 
 impl Default for LeaseSpec {
-    /// The defaults of the table of limits, and as many jobs in all as there may be.
+    /// The defaults in the table of limits, and the most outstanding jobs that are allowed.
     fn default() -> Self {
         Self {
             lease_millis: DEFAULT_LEASE_MILLIS,
@@ -33,7 +34,7 @@ impl Default for LeaseSpec {
     }
 }
 
-/// The same, in range.
+/// The checked spec; `lease` is in milliseconds.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Checked {
     pub(super) lease: u64,

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::spread::lease::LeaseId;
 
-/// How safe a group is.
+/// How far a group has come, and how safe it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupState {
     /// Never submitted, dropped before its commit, or forgotten.
     Unknown,
     /// Its commit has not arrived.
     Partial,
-    /// It is held, and is lost with its store.
+    /// It is held, but not on disk for certain: it is lost with its store.
     Received,
     /// Its store has written it to disk. Only the store sets this state.
     Stored,
@@ -27,7 +27,7 @@ pub enum GroupState {
 pub struct GroupStatus {
     /// The group, as its producer calls it.
     pub id: Arc<str>,
-    /// How safe it is.
+    /// How far it has come.
     pub state: GroupState,
     /// Jobs received.
     pub job_count: u64,
@@ -65,6 +65,15 @@ pub struct LeasedJob {
     pub redelivered: bool,
 }
 
+/// A job that was never leased.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextJob {
+    /// The group, as its producer calls it.
+    pub group_id: Arc<str>,
+    /// Its index within the group, from 0.
+    pub job_index: u32,
+}
+
 /// Why a consumer could not lease a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmptyReason {
@@ -85,9 +94,9 @@ pub struct Counts {
     pub groups: u64,
     /// Groups without their commit.
     pub partial_groups: u64,
-    /// Groups that wait for an earlier epoch's leases.
+    /// Groups that wait for the leases of an earlier epoch to end.
     pub quarantined_groups: u64,
-    /// Jobs that were not leased yet.
+    /// Jobs that were never leased.
     pub ready_jobs: u64,
     /// Jobs that are leased.
     pub leased_jobs: u64,

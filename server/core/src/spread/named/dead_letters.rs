@@ -27,7 +27,7 @@ pub struct DeadLetter {
     pub cause: Cause,
 }
 
-/// Those that were not deleted.
+/// The dead letters that were not deleted.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct DeadLetters {
     letters: BTreeMap<u64, Kept>,
@@ -37,12 +37,12 @@ pub(super) struct DeadLetters {
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     letter: DeadLetter,
-    /// Whether its group is settled, so that it counts for itself.
+    /// Whether its group is settled, so that its own room counts.
     alone: bool,
 }
 
 impl DeadLetters {
-    /// Adds one of a group that is still held, and returns its number.
+    /// Adds a dead letter of a group that is still held, and returns its number.
     pub(super) fn add(&mut self, letter: impl FnOnce(u64) -> DeadLetter) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
@@ -50,8 +50,8 @@ impl DeadLetters {
         number
     }
 
-    /// Copies those of a group whose content is dropped, and says how many they are and how
-    /// many bytes they have.
+    /// Copies the dead letters of a group whose content is dropped. Returns how many they are, and
+    /// how many bytes they take.
     pub(super) fn keep(&mut self, numbers: &[u64]) -> (u64, u64) {
         let (mut count, mut bytes) = (0, 0);
         for number in numbers {
@@ -65,7 +65,7 @@ impl DeadLetters {
         (count, bytes)
     }
 
-    /// Takes one out, with the jobs and bytes that it held and its group does not.
+    /// Removes a dead letter. Returns it with the jobs and bytes of room that only it took.
     pub(super) fn remove(&mut self, number: u64) -> Option<(DeadLetter, u64, u64)> {
         let Kept { letter, alone } = self.letters.remove(&number)?;
         let bytes = letter.payload.len() as u64 + JOB_OVERHEAD;
@@ -82,7 +82,8 @@ impl DeadLetters {
         self.letters.len()
     }
 
-    /// Up to `count` after a number, no more than an answer takes; and whether there are more.
+    /// Up to `count` dead letters after a number, and no more bytes than an answer takes; and
+    /// whether there are more.
     pub(super) fn page(&self, after: Option<u64>, count: usize) -> (Vec<DeadLetter>, bool) {
         let from = after.map_or(0, |number| number.saturating_add(1));
         let mut rest = self.letters.range(from..).map(|(_, kept)| &kept.letter).peekable();

@@ -16,7 +16,7 @@ const MEMORY: u64 = 160;
 pub(super) struct EndedGroups {
     ends: BTreeMap<Arc<str>, End>,
     oldest_first: VecDeque<Arc<str>>,
-    /// All that there were.
+    /// All groups that were ever added.
     count: u64,
     bytes: u64,
 }
@@ -52,7 +52,7 @@ impl EndedGroups {
         }
     }
 
-    /// Forgets the oldest groups until `bytes` are free, or none is left.
+    /// Forgets the oldest groups until `bytes` are free, or no group is left.
     pub(super) fn forget(&mut self, bytes: u64) {
         let target = self.bytes.saturating_sub(bytes);
         while self.bytes > target {
@@ -67,7 +67,7 @@ impl EndedGroups {
         }
     }
 
-    /// The groups that ended after the first so many; `None` if those are forgotten.
+    /// The groups that were added after the first `count`; `None` if some of them are forgotten.
     pub(super) fn since(&self, count: u64) -> Option<impl Iterator<Item = &str>> {
         let new = usize::try_from(self.count.checked_sub(count)?).ok()?;
         let skipped = self.oldest_first.len().checked_sub(new)?;

@@ -47,14 +47,14 @@ impl Content {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Group {
     pub(super) id: Arc<str>,
-    /// Index, as its producer counts, of the first job of `content`.
+    /// Index, in the group of the producer, of the first job of `content`.
     pub(super) first_job_index: u32,
     pub(super) content: Content,
     pub(super) sha256: Digest,
-    /// When it was committed.
+    /// When it was committed, in milliseconds.
     pub(super) since: u64,
-    /// How long consumers may hold its jobs at most, by leases of this epoch or an earlier one, in
-    /// milliseconds.
+    /// The longest time for which consumers may hold its jobs, by leases of this epoch or an
+    /// earlier one, in milliseconds.
     pub(super) longest_lease: u64,
     /// Whether a consumer of an earlier epoch may have had its jobs.
     pub(super) redelivered: bool,
@@ -62,7 +62,7 @@ pub(super) struct Group {
     /// Its dead letters, by number.
     pub(super) dead_letters: Vec<u64>,
     pub(super) dead_letter_count: u64,
-    /// Whether it is a dead letter that was put back. Its ID names the group that it came from.
+    /// Whether it is a redriven dead letter. Its ID is that of the group it came from.
     pub(super) redriven: bool,
 }
 
@@ -79,7 +79,7 @@ impl Group {
     }
 }
 
-/// A set of the numbers below a length.
+/// A set of numbers below a length.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Marks {
     words: Vec<u64>,
@@ -118,7 +118,7 @@ impl Marks {
         })
     }
 
-    /// The first number from `from` on that is marked, or that is not; the length, if none.
+    /// The first number from `from` on that is marked (or not marked); the length if there is none.
     fn first(&self, mut from: u32, marked: bool) -> u32 {
         let nothing = if marked { 0 } else { u64::MAX };
         while from < self.length {

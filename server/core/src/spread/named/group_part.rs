@@ -25,7 +25,7 @@ pub struct GroupPart {
 }
 
 impl GroupPart {
-    /// Bytes of memory that it takes at most, if it is taken.
+    /// The most bytes of memory that it takes, if it is accepted.
     #[must_use]
     pub fn memory(&self) -> u64 {
         let bytes = self.payloads.iter().map(|payload| payload.len() as u64).sum();
@@ -33,14 +33,14 @@ impl GroupPart {
     }
 }
 
-/// The completion of a group, by which its parts are checked.
+/// The completion of a group, against which its parts are checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Commit {
     /// How many jobs it has: 1 or more.
     pub job_count: i64,
     /// [`Digest`] of the payloads, 32 bytes.
     pub sha256: Bytes,
-    /// The receipt of its first attempt, if there was one.
+    /// The receipt of the first submission, if there was one.
     pub first_receipt: Option<Receipt>,
     /// Jobs that are not leased: from the first index of each pair up to, but not including, the
     /// second.
@@ -50,7 +50,7 @@ pub struct Commit {
 /// The epoch that received a group, and the length of its leases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The life of the spread.
+    /// The life of the spread that received the group.
     pub epoch: u64,
     /// Length of leases in that epoch, in milliseconds.
     pub lease_millis: i64,
@@ -87,13 +87,13 @@ pub(super) fn ranges(sent: &[(i64, i64)], job_count: usize) -> Result<VecDeque<R
                 format!("must be within {least} to {job_count}, and its end above its start");
             Rejection::new(Reason::OutOfRange, field, format!("{start} to {end}"), allowed)
         })?;
-        least = range.1 + 1; // touching ones would be one
+        least = range.1 + 1; // touching ranges would be one range
         ranges.push_back(range);
     }
     Ok(ranges)
 }
 
-/// The digest of a group that is whole in one part: SHA-256 over each job's length, as 8 bytes,
+/// The digest of a group that comes in one part: SHA-256 over each job's length, as 8 bytes,
 /// big-endian, and its bytes.
 #[must_use]
 pub fn content_digest(jobs: &[Bytes]) -> Digest {
@@ -112,7 +112,7 @@ pub(super) fn wrong_hash(sent: &[u8]) -> Rejection {
     Rejection::new(Reason::Malformed, "commit.sha256", shown, allowed)
 }
 
-/// The refusal of a group that has another content than before.
+/// The refusal of a group whose content differs from the first submission.
 pub(super) fn differs(id: &str) -> Rejection {
     let allowed = "must have the content with which it was submitted before, or another ID";
     Rejection::new(Reason::GroupDiffers, "group_id", id, allowed)

@@ -30,14 +30,14 @@ pub(super) struct Intake {
     /// In the order in which they began.
     by_age: BTreeMap<u64, Arc<str>>,
     next_age: u64,
-    /// The earliest time at which one is dropped.
+    /// The earliest time at which a group may be dropped.
     next_drop: u64,
     held: Room,
     /// Groups that were dropped without a commit.
     dropped: u64,
 }
 
-/// How a partial group was before a call, so that a call that is refused leaves no trace.
+/// The state of a partial group before a call, so that a refused call leaves no trace.
 #[derive(Debug)]
 enum Before {
     Absent,
@@ -62,7 +62,7 @@ pub(super) struct Call<'a> {
     room: Room,
     undo: Vec<(Arc<str>, Before)>,
     complete: Vec<Completion>,
-    /// Bytes free for all spreads together; a hard limit.
+    /// Bytes that are free for all spreads together; a hard limit.
     elsewhere: u64,
     now: u64,
 }
@@ -119,14 +119,14 @@ impl Intake {
         });
     }
 
-    /// Time begins at 0 again.
+    /// Makes time begin at 0 again.
     pub(super) fn restart(&mut self) {
         self.partial.values_mut().for_each(|partial| partial.last_part = 0);
         self.next_drop = 0;
     }
 
-    /// The one that began first: it may go beyond the limits, so that one is always
-    /// completed, and makes room for the others.
+    /// Whether the group is the one that began first. It may exceed the limits, so that one group
+    /// can always be completed and then make room for the others.
     fn is_oldest(&self, id: &str) -> bool {
         self.by_age.first_key_value().is_some_and(|(_, oldest)| **oldest == *id)
     }
@@ -208,7 +208,8 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Refuses groups that will never fit, and groups that do not fit now.
+    /// Refuses groups that will never fit, and groups that do not fit now; reserves room for the
+    /// others.
     fn make_room(&mut self, id: &str, more: Room) -> Result<(), Rejection> {
         use crate::limits::{SPREAD_BYTES, SPREAD_GROUPS, SPREAD_JOBS};
         let held = self.intake.partial.get(id).map_or_else(Room::default, |p| p.cost(id));
@@ -217,7 +218,7 @@ impl Call<'_> {
             let allowed = format!("must be 0 to {most} {unit} in one group of this spread");
             Rejection::new(Reason::OutOfRange, "jobs", format!("{value} {unit}"), allowed)
         };
-        // Where a job ends is 32 bits.
+        // Job ends are 32 bits.
         let most_bytes = self.room.bytes.min(u32::MAX.into());
         if jobs > self.room.jobs {
             return Err(never(jobs, self.room.jobs, "jobs"));
@@ -312,7 +313,7 @@ impl Call<'_> {
             let partial = intake.partial.remove(&id)?;
             intake.held.take(partial.cost(&id));
             intake.by_age.remove(&partial.age);
-            // Without the room that was left for growing.
+            // Without the spare capacity.
             let bytes = partial.bytes.into_boxed_slice().into();
             let content = Content::new(bytes, partial.ends.into_boxed_slice().into_vec());
             Some(Complete { id, content, sha256, first_receipt, settled })

@@ -1,13 +1,13 @@
 //! Named spreads: producers submit groups, consumers get their jobs, and no job is lost.
 //!
-//! Delivery is at least once, and never are two unexpired leases on one job. The machine is
-//! free of I/O and of clocks: calls and the time go in, answers come out. A store keeps one
-//! for each name and passes it the time, in milliseconds since the spread was opened.
+//! Delivery is at least once, and there are never two unexpired leases on one job. The state
+//! machine is free of I/O and of clocks: it takes calls and the time, and returns results. A store
+//! keeps one for each name and passes it the time, in milliseconds since the spread was opened.
 //!
-//! A spread is opened after its earlier life has ended: its process is gone, or it was
-//! discarded or closed in this one. Every lease of that life was given or extended before then,
-//! so before time 0. All of them have ended when the time is one lease's length, and until then
-//! groups with a receipt of another epoch wait.
+//! A spread is opened after its earlier life has ended: its process is gone, or the spread was
+//! discarded or closed in this process. Every lease of that life was granted or extended before
+//! then, so before time 0. All of them have ended once the time is the length of one lease. Until
+//! then, groups with a receipt of another epoch wait.
 
 mod answers;
 mod dead_letters;
@@ -28,7 +28,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::answers::{Counts, EmptyReason, GroupState, GroupStatus, LeasedJob, SpreadState};
+pub use self::answers::{
+    Counts, EmptyReason, GroupState, GroupStatus, LeasedJob, NextJob, SpreadState,
+};
 pub use self::dead_letters::DeadLetter;
 pub use self::group::Digest;
 pub use self::group_part::{Commit, GroupPart, Receipt, content_digest};
@@ -67,13 +69,13 @@ pub struct NamedSpread {
     dead_letters: DeadLetters,
     settled_jobs: u64,
     ended: EndedGroups,
-    /// Empty between calls; kept for its room.
+    /// Empty between calls; kept for its capacity.
     #[serde(skip)]
     outcomes: Vec<Outcome<Job>>,
 }
 
 impl NamedSpread {
-    /// A spread without groups. No two lives of it may have the same epoch.
+    /// A spread without groups. `epoch` must differ from that of every earlier life of the spread.
     ///
     /// # Errors
     /// When a field is out of its range, or belongs to the other policy.
@@ -109,7 +111,7 @@ impl NamedSpread {
     /// Changes its limits.
     ///
     /// # Errors
-    /// When one is out of its range; then none changes.
+    /// When a limit is out of its range; no limit changes then.
     pub fn update(&mut self, changes: &LimitChanges) -> Result<(), Rejection> {
         let spec = NamedSpreadSpec { limits: self.spec.limits.with(changes), ..self.spec };
         let room = spec.room()?;
@@ -118,8 +120,8 @@ impl NamedSpread {
         Ok(())
     }
 
-    /// The first field in which a spec differs from this spread's, with both values. The spec
-    /// with which it was opened is the same, even if limits have changed since.
+    /// The first field in which a spec differs from this spread's, with both values. A spec that
+    /// equals the one at opening does not differ, even if limits have changed since.
     #[must_use]
     pub fn difference(&self, spec: &NamedSpreadSpec) -> Option<(&'static str, String, String)> {
         spec.difference(&self.opened).and_then(|_| spec.difference(&self.spec))
@@ -131,14 +133,14 @@ impl NamedSpread {
         self.state
     }
 
-    /// Whether it is closed and holds nothing that anybody could still want.
+    /// Whether it is closed and holds no dead letters.
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.state == SpreadState::Closed && self.dead_letters.len() == 0
     }
 
-    /// What has become of groups, as of the last call; the first ones with the ranges of their
-    /// settled jobs, until there are as many as an answer takes.
+    /// The progress of groups, as of the last call. Ranges of settled jobs are listed only until
+    /// there are as many as an answer takes.
     #[must_use]
     pub fn groups<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Vec<GroupStatus> {
         let mut left = ANSWER_RANGES.max_size();
@@ -157,20 +159,19 @@ impl NamedSpread {
         !self.numbers.contains_key(id) && self.intake.job_count(id).is_none()
     }
 
-    /// How many groups have been settled.
+    /// The number of groups that have been settled.
     #[must_use]
     pub const fn ended_groups(&self) -> u64 {
         self.ended.count()
     }
 
-    /// How many groups have been dropped without a commit.
+    /// The number of groups that were dropped without a commit.
     #[must_use]
     pub const fn dropped_groups(&self) -> u64 {
         self.intake.dropped()
     }
 
-    /// The groups that were settled after so many others had been; none, if that is too long
-    /// ago to say.
+    /// The groups that were settled after the first `count`; `None` if some of them are forgotten.
     #[must_use]
     pub fn ended_since(&self, count: u64) -> Option<impl Iterator<Item = &str>> {
         self.ended.since(count)
@@ -196,11 +197,11 @@ impl NamedSpread {
         }
     }
 
-    /// Leases up to `count` jobs, not more than an answer takes: first those that were leased
-    /// before and may be again, then new ones, in the order of the spread.
+    /// Leases up to `count` jobs, and no more bytes than an answer takes: first jobs that were
+    /// leased before and may be leased again, then new jobs, in the order of the spread.
     ///
     /// # Errors
-    /// When the consumer's name is invalid, or too many others hold jobs.
+    /// When the consumer's name is invalid, or too many other consumers hold jobs.
     pub fn pull(
         &mut self,
         now: u64,
@@ -229,6 +230,20 @@ impl NamedSpread {
         Ok(jobs)
     }
 
+    /// Up to `count` jobs that were never leased, of the groups that were ready at the last call:
+    /// in the order in which they will be leased if no group arrives in the meantime. Jobs to lease
+    /// again come before them. Takes O(open groups + `count`).
+    #[must_use]
+    pub fn next_jobs(&self, count: usize) -> Vec<NextJob> {
+        let jobs = self.queue.jobs_ahead(&self.order, count).into_iter();
+        jobs.filter_map(|job| {
+            let group = self.groups.get(&job.group)?;
+            let job_index = group.first_job_index + job.index;
+            Some(NextJob { group_id: Arc::clone(&group.id), job_index })
+        })
+        .collect()
+    }
+
     /// Why a consumer could not lease a job, as of the last call.
     #[must_use]
     pub fn empty_reason(&self, consumer: &Arc<str>) -> EmptyReason {
@@ -241,10 +256,10 @@ impl NamedSpread {
         }
     }
 
-    /// Refuses a consumer that may lease nothing, as of the last call.
+    /// Refuses a consumer that may not lease any job, as of the last call.
     ///
     /// # Errors
-    /// Those of [`pull`](Self::pull).
+    /// As [`pull`](Self::pull).
     pub fn check_consumer(&self, consumer: &Arc<str>) -> Result<(), Rejection> {
         check_consumer(consumer)?;
         let is_new = self.leases.held_by(consumer) == 0;
@@ -268,7 +283,7 @@ impl NamedSpread {
         outcome
     }
 
-    /// Lets time pass. The other calls do so first.
+    /// Moves the time forward. Calls that take `now` do so themselves.
     pub fn advance(&mut self, now: u64) {
         self.leases.expire(now, &mut self.outcomes);
         self.conclude();
@@ -276,7 +291,7 @@ impl NamedSpread {
         self.intake.advance(now);
     }
 
-    /// When there may be jobs to lease next by the passing of time alone, later than now.
+    /// The next time after `now` at which there may be jobs to lease, without any call.
     #[must_use]
     pub fn next_event(&self, now: u64) -> Option<u64> {
         self.leases.next_event(now).into_iter().chain(self.queue.next_event()).min()
@@ -309,7 +324,7 @@ impl NamedSpread {
         }
     }
 
-    /// When the oldest of the groups that are not settled was committed.
+    /// When the oldest group that is not settled was committed, in milliseconds.
     #[must_use]
     pub fn oldest(&self) -> Option<u64> {
         self.groups.first_key_value().map(|(_, group)| group.since)
@@ -337,20 +352,20 @@ impl NamedSpread {
         self.ended.forget(bytes);
     }
 
-    /// The order of first attempts so far.
+    /// The distances in the order of first attempts so far.
     #[must_use]
     pub fn certificate(&self) -> Certificate {
         self.order.certificate()
     }
 
-    /// Up to `count` dead letters after a number, no more than an answer takes;
-    /// and whether there are more.
+    /// Up to `count` dead letters after a number, and no more bytes than an answer takes; and
+    /// whether there are more.
     #[must_use]
     pub fn dead_letters(&self, after: Option<u64>, count: usize) -> (Vec<DeadLetter>, bool) {
         self.dead_letters.page(after, count)
     }
 
-    /// Deletes dead letters, and returns their number.
+    /// Deletes dead letters, and returns how many there were.
     pub fn delete_dead_letters(&mut self, numbers: impl IntoIterator<Item = u64>) -> u64 {
         let mut deleted = 0;
         for (_, jobs, bytes) in numbers.into_iter().filter_map(|n| self.dead_letters.remove(n)) {
@@ -360,7 +375,7 @@ impl NamedSpread {
         deleted
     }
 
-    /// Writes down how jobs have ended.
+    /// Records in their groups how jobs have ended.
     fn conclude(&mut self) {
         let mut outcomes = core::mem::take(&mut self.outcomes);
         for outcome in outcomes.drain(..) {

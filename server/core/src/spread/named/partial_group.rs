@@ -18,7 +18,7 @@ pub(super) struct Partial {
     pub(super) age: u64,
 }
 
-/// The same without its hash.
+/// The stored form, without the hash.
 #[derive(Deserialize)]
 struct Stored {
     bytes: Vec<u8>,
@@ -56,7 +56,7 @@ impl Partial {
         cost(id, self.ends.len() as u64, self.bytes.len() as u64)
     }
 
-    /// Whether these jobs stand at that place already.
+    /// Whether these jobs are already there, from index `first` on.
     pub(super) fn has(&self, first: usize, jobs: &[Bytes]) -> bool {
         let start = first.checked_sub(1).and_then(|last| self.ends.get(last)).copied();
         let mut start = start.unwrap_or(0) as usize;

@@ -1,6 +1,6 @@
 //! Committed groups, in the order in which they are dealt.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque, vec_deque};
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::group::Range;
 use crate::spread::{Pull, Source, Spread, Turn};
 
 /// A group that is open, or will be.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Waiting {
     pub(super) number: u64,
     pub(super) job_count: u32,
@@ -21,6 +21,23 @@ impl Waiting {
     fn left(&self) -> u32 {
         let settled: u32 = self.settled.iter().map(|(start, end)| end - start).sum();
         self.job_count - self.next - settled
+    }
+
+    /// Its next job that is not settled.
+    fn take_job(&mut self) -> Option<Job> {
+        while let Some((start, end)) = self.settled.front().copied() {
+            if self.next < start {
+                break;
+            }
+            self.next = end;
+            self.settled.pop_front();
+        }
+        if self.next >= self.job_count {
+            return None;
+        }
+        let index = self.next;
+        self.next += 1;
+        Some(Job { group: self.number, index })
     }
 }
 
@@ -35,11 +52,11 @@ pub(super) struct Job {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Queue {
     ready: VecDeque<Waiting>,
-    /// With the time when each may be dealt.
+    /// Each with the time from which it may be dealt.
     quarantined: Vec<(u64, Waiting)>,
     /// The times in order, so that the next one is found without a search.
     times: BTreeSet<u64>,
-    /// Jobs that were not dealt, of quarantined and open groups too.
+    /// Jobs that were not dealt yet, those of quarantined and open groups included.
     job_count: u64,
     /// Jobs of quarantined groups among them.
     quarantined_jobs: u64,
@@ -59,8 +76,8 @@ impl Queue {
         }
     }
 
-    /// Lets those be dealt whose time has come: in the order of their times, however seldom it is
-    /// called, and of one time in the order in which they were added.
+    /// Makes those groups ready whose quarantine is over, in the order of their times, however
+    /// rarely this is called. Groups with the same time keep the order in which they were added.
     pub(super) fn advance(&mut self, now: u64) {
         if self.times.first().is_none_or(|time| *time > now) {
             return;
@@ -95,7 +112,7 @@ impl Queue {
         self.job_count > self.quarantined_jobs
     }
 
-    /// No more groups are added.
+    /// Says that no more groups will be added.
     pub(super) const fn close(&mut self) {
         self.closed = true;
     }
@@ -107,6 +124,51 @@ impl Queue {
             Turn::Pending | Turn::End | Turn::Idle { .. } => None,
         }
     }
+
+    /// Up to `count` jobs that [`next_job`](Self::next_job) would return, one after another.
+    /// Takes O(open groups + jobs).
+    pub(super) fn jobs_ahead(&self, spread: &Spread<Waiting>, count: usize) -> Vec<Job> {
+        let mut source = Ahead { groups: self.ready.iter(), has_ended: self.has_ended() };
+        let mut jobs = Vec::new();
+        spread.clone().turns(&mut source, count, |turn| {
+            if let Turn::Job(dealt) = turn {
+                jobs.push(dealt.job);
+            }
+        });
+        jobs
+    }
+
+    /// Whether no group comes after those that are ready.
+    fn has_ended(&self) -> bool {
+        self.closed && self.quarantined.is_empty()
+    }
+}
+
+/// A source that reads the groups of a queue without taking them.
+struct Ahead<'a> {
+    groups: vec_deque::Iter<'a, Waiting>,
+    has_ended: bool,
+}
+
+impl Source for Ahead<'_> {
+    type Group = Waiting;
+    type Job = Job;
+
+    fn next_group(&mut self) -> Pull<Waiting> {
+        match self.groups.next() {
+            Some(group) => Pull::Ready(group.clone()),
+            None if self.has_ended => Pull::End,
+            None => Pull::Later,
+        }
+    }
+
+    fn next_job(&mut self, group: &mut Waiting) -> Pull<Job> {
+        group.take_job().map_or(Pull::End, Pull::Ready)
+    }
+
+    fn size(&self, group: &Waiting) -> u64 {
+        group.left().into()
+    }
 }
 
 impl Source for Queue {
@@ -116,26 +178,15 @@ impl Source for Queue {
     fn next_group(&mut self) -> Pull<Waiting> {
         match self.ready.pop_front() {
             Some(group) => Pull::Ready(group),
-            None if self.closed && self.quarantined.is_empty() => Pull::End,
+            None if self.has_ended() => Pull::End,
             None => Pull::Later,
         }
     }
 
     fn next_job(&mut self, group: &mut Waiting) -> Pull<Job> {
-        while let Some((start, end)) = group.settled.front().copied() {
-            if group.next < start {
-                break;
-            }
-            group.next = end;
-            group.settled.pop_front();
-        }
-        if group.next >= group.job_count {
-            return Pull::End;
-        }
-        let index = group.next;
-        group.next += 1;
+        let Some(job) = group.take_job() else { return Pull::End };
         self.job_count -= 1;
-        Pull::Ready(Job { group: group.number, index })
+        Pull::Ready(job)
     }
 
     fn size(&self, group: &Waiting) -> u64 {

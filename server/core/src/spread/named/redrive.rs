@@ -15,13 +15,12 @@ use crate::limits::{SPREAD_BYTES, SPREAD_GROUPS, SPREAD_JOBS};
 use crate::rejection::{Reason, Rejection};
 
 impl NamedSpread {
-    /// Puts dead letters back, each as the only job of a group of its own, and says how many
-    /// there were. Numbers without a dead letter are skipped.
+    /// Puts dead letters back, each as the only job of a group of its own, and returns how many
+    /// there were. Numbers without a dead letter are skipped. `elsewhere` is the room that other
+    /// spreads leave to this one.
     ///
     /// # Errors
-    /// When the spread takes no groups, or there is no room: then nothing is put back.
-    ///
-    /// `elsewhere` is the room that other spreads leave to this one.
+    /// When the spread takes no groups, or there is no room. Nothing is put back then.
     pub fn redrive(
         &mut self,
         now: u64,
@@ -53,7 +52,7 @@ impl NamedSpread {
         letters.map(bytes).sum()
     }
 
-    /// Refuses more than fit, as if the dead letters themselves took no room.
+    /// Refuses more than fits, without counting the room that the dead letters leave.
     fn check_room(&self, numbers: &BTreeSet<u64>, elsewhere: BytesLeft) -> Result<(), Rejection> {
         let mut more = Room::default();
         for letter in numbers.iter().filter_map(|number| self.dead_letters.get(*number)) {

@@ -1,4 +1,4 @@
-//! Restarts of the store of a spread, which may lose its last moments.
+//! Restarts of the store of a spread, which may have lost its last changes.
 
 use super::NamedSpread;
 use super::queue::{Queue, Waiting};
@@ -7,16 +7,17 @@ use crate::spread::Spread;
 use crate::spread::lease::Leases;
 
 impl NamedSpread {
-    /// Another life of the spread, whose time begins at 0. The groups stay, with what is known to
-    /// be settled of them, and so do dead letters and the memory of settled groups.
+    /// Begins another life of the spread, whose time begins at 0. The groups stay, with the jobs
+    /// that are known to be settled. So do the dead letters and the memory of settled groups.
     ///
-    /// Any job may be leased by a consumer: its lease may be what was lost. So all of them wait
-    /// for the length of the longest lease that they may be under, and are marked as redelivered; then they are leased with
-    /// attempts from 1, in the order in which their groups were committed. Settlements by the
-    /// leases of the earlier life are stale.
+    /// A consumer may hold any job, by a lease that was lost. So each group waits for as long as
+    /// the longest lease that its jobs may be under, and its jobs are marked as redelivered. Then
+    /// they are leased with attempts from 1: first the groups with the shorter wait, and those with
+    /// the same wait in the order in which they were committed. Settlements by the leases of the
+    /// earlier life are stale.
     ///
     /// # Errors
-    /// Not with the spec of a spread that was opened.
+    /// None for a spread that was opened, because its spec was checked.
     pub fn restart(mut self, epoch: u64) -> Result<Self, Rejection> {
         self.leases = Leases::try_new(epoch, &self.spec.leases())?;
         self.order = Spread::try_new(&self.spec.order)?;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::Limit;
 use crate::rejection::{Reason, Rejection};
 
-/// How much is held, or may be.
+/// How much is held, or may be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Room {
     pub(super) groups: u64,
@@ -38,7 +38,7 @@ pub struct BytesLeft {
 }
 
 impl BytesLeft {
-    /// There are no others.
+    /// The bytes left without other spreads.
     pub const ALL: Self = Self { now: u64::MAX, at_most: u64::MAX };
 }
 
@@ -58,7 +58,7 @@ pub(super) const GROUP_MEMORY: u64 = 480;
 /// Memory that a lease takes, in bytes.
 pub(super) const LEASE_MEMORY: u64 = 160;
 
-/// The refusal by a limit that is reached for now.
+/// The refusal for a limit that is reached at the moment.
 pub(super) fn full(field: &str, value: impl core::fmt::Display, held: Limit) -> Rejection {
     let allowed = format!(
         "there is no room among the {}: try again later, when others are settled (and dead letters deleted)",

@@ -15,11 +15,11 @@ use crate::spread::{OnShortage, SpreadSpec};
 /// How a named spread works, not yet checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedSpreadSpec {
-    /// The order. Its turns do not pass by themselves, so `WAIT` is refused.
+    /// The order. `WAIT` is refused, because turns of a named spread do not pass by themselves.
     pub order: SpreadSpec,
     /// How long a lease lasts, in milliseconds: 1 s to 600 s.
     pub lease_millis: i64,
-    /// How much it may hold.
+    /// How much the spread may hold.
     pub limits: SpreadLimits,
 }
 
@@ -67,7 +67,7 @@ pub struct LimitChanges {
 }
 
 impl SpreadLimits {
-    /// The same with some changed.
+    /// These limits with some changed.
     #[must_use]
     pub fn with(&self, changes: &LimitChanges) -> Self {
         Self {
@@ -83,13 +83,13 @@ impl SpreadLimits {
 }
 
 impl NamedSpreadSpec {
-    /// That order, and the default of everything else.
+    /// A spec with this order, and the default for everything else.
     #[must_use]
     pub fn new(order: SpreadSpec) -> Self {
         Self { order, lease_millis: DEFAULT_LEASE_MILLIS, limits: SpreadLimits::default() }
     }
 
-    /// The first field in which two differ, with both values.
+    /// The first field in which two specs differ, with both values.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
         let fields = |spec: &Self| {

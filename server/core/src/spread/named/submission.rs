@@ -13,12 +13,12 @@ use super::room::{BytesLeft, Room, cost};
 use crate::rejection::{Reason, Rejection};
 
 impl NamedSpread {
-    /// Takes groups, whole or in parts: all of them, or, if one is refused, none.
+    /// Takes groups, whole or in parts: all of them, or none if one is refused. `elsewhere` is the
+    /// room that other spreads leave to this one.
     ///
     /// # Errors
-    /// When a group does not match its digest or its earlier parts, or does not fit.
-    ///
-    /// `elsewhere` is the room that other spreads leave to this one.
+    /// When the spread takes no groups, or a group does not match its digest or its earlier parts,
+    /// or does not fit.
     pub fn submit(
         &mut self,
         now: u64,
@@ -31,7 +31,7 @@ impl NamedSpread {
         Ok(self.groups(parts.iter().map(|part| &*part.group_id)))
     }
 
-    /// Whether [`submit`](Self::submit) would take these groups. It changes nothing.
+    /// Checks whether [`submit`](Self::submit) would take these groups. The groups are not taken.
     ///
     /// # Errors
     /// Those of [`submit`](Self::submit).
@@ -44,7 +44,7 @@ impl NamedSpread {
         self.take_all(now, parts, elsewhere).map(Call::undo)
     }
 
-    /// Takes all parts, to be kept or undone.
+    /// Takes all parts. The caller keeps or undoes the call.
     fn take_all(
         &mut self,
         now: u64,
@@ -97,7 +97,7 @@ impl NamedSpread {
     fn add(&mut self, complete: Complete, now: u64) {
         let Complete { id, content, sha256, first_receipt, settled } = complete;
         let earlier = first_receipt.filter(|receipt| receipt.epoch != self.epoch);
-        // That receipt's leases were given before time 0, at which this life of the spread began.
+        // Leases under that receipt were granted before time 0, when this life of the spread began.
         let lease = |receipt: Receipt| receipt.lease_millis.max(self.spec.lease_millis);
         let time = earlier.map_or(0, |receipt| lease(receipt).unsigned_abs());
         let number = self.next_number;
@@ -135,7 +135,7 @@ impl NamedSpread {
 /// Refuses a part that does not belong to the group that was committed under its ID.
 fn check_same(part: &GroupPart, sha256: Digest, job_count: u32) -> Result<(), Rejection> {
     let Some(commit) = &part.commit else {
-        return Ok(()); // the commit will tell
+        return Ok(()); // checked when the commit arrives
     };
     if commit.job_count != i64::from(job_count) || *commit.sha256 != sha256 {
         return Err(differs(&part.group_id));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Open;
 
-/// What a spread has reached. Distances and spans are in turns.
+/// The distances that a spread has reached. Distances and spans are in turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Certificate {
     /// Number of jobs dealt.
@@ -17,19 +17,19 @@ pub struct Certificate {
     pub group_count: u64,
     /// The smallest distance between two jobs of one group; `None` if no group had two.
     pub min_gap_turns: Option<u64>,
-    /// The largest smallest distance that any order of these groups has without idle turns,
-    /// ⌊(N−c)/(M−1)⌋ (N jobs, c groups of the largest size M); none if no group had two.
+    /// The largest possible minimum distance of these groups in any order without idle turns,
+    /// ⌊(N−c)/(M−1)⌋ (N jobs, c groups of the largest size M); `None` if no group had two jobs.
     pub best_min_gap_turns: Option<u64>,
-    /// Neighbours in a group that were dealt less than F turns apart.
+    /// Pairs of neighbours in a group that were dealt less than F turns apart.
     pub close_pair_count: u64,
-    /// As many close pairs has any order of these groups without idle turns, at least:
+    /// A lower bound of the close pairs in any order of these groups without idle turns:
     /// Σ max(0, nᵢ − 1 − ⌊(N−nᵢ)/(F−1)⌋); 0 when F is 1.
     pub close_pair_lower_bound: u64,
-    /// From the first job of a group to its last, the widest.
+    /// The widest span from the first job of a group to its last.
     pub widest_span_turns: u64,
 }
 
-/// Counts while a spread runs, in memory that does not grow with it.
+/// Counts of a running spread, in memory that does not grow with it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Tally {
     feeder_count: u64,
@@ -60,14 +60,14 @@ impl Tally {
         }
     }
 
-    /// A distance between neighbours of a group.
+    /// Counts a distance between neighbours of a group.
     #[inline]
     pub(super) fn gap(&mut self, gap: u64) {
         self.min_gap_turns = self.min_gap_turns.min(gap);
         self.close_pairs += u64::from(gap < self.feeder_count);
     }
 
-    /// A group that has ended.
+    /// Counts a group that has ended.
     pub(super) fn group(&mut self, size: u64, span: u64) {
         if size == 0 {
             return;

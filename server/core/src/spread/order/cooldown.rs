@@ -14,13 +14,13 @@ use super::{OnShortage, Open, Pull, Source, Turn};
 ///
 /// With all groups known it reaches every gap up to ⌊(N−c)/(M−1)⌋, which is the largest that
 /// any order can have (N jobs, c groups of the largest size M).
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Cooldown<G> {
     feeder_count: u64,
     max_open_group_count: usize,
     on_shortage: OnShortage,
     ready: BinaryHeap<Rested<G>>,
-    /// In the order in which they will have rested, with the turn when they have.
+    /// In the order in which they will have rested, each with the turn at which it will.
     cooling: VecDeque<(u64, Sized<G>)>,
     /// The group whose turn it is, while the source makes its job.
     chosen: Option<Sized<G>>,
@@ -29,14 +29,14 @@ pub(super) struct Cooldown<G> {
     no_more_groups: bool,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Sized<G> {
     open: Open<G>,
     remaining: u64,
 }
 
 /// Ordered for a max-heap: by jobs remaining, then by arrival, earlier first.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Rested<G>(Sized<G>);
 
 impl<G> Rested<G> {
@@ -134,7 +134,7 @@ impl<G> Cooldown<G> {
         }
     }
 
-    /// The group whose turn it is; none, if all must rest and it is to wait for them.
+    /// The group whose turn it is; `None` if all open groups must rest and the turn passes.
     fn choose<S: Source<Group = G>>(&mut self, source: &mut S) -> Pull<Option<Sized<G>>> {
         if let Pull::Pending = self.refill(source) {
             return Pull::Pending;

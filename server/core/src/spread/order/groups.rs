@@ -1,8 +1,9 @@
-//! Groups that are there already.
+//! A source of groups that exist already.
 
 use super::{Pull, Source};
 
-/// A source over iterators: of groups, and of the jobs of each. Lazy as they are.
+/// A source over iterators: one of groups, and one of the jobs of each group. It is as lazy as they
+/// are.
 #[derive(Debug)]
 pub struct Groups<I>(I);
 

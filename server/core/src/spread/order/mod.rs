@@ -39,14 +39,14 @@ pub trait Source {
     /// A job of a group.
     type Job;
 
-    /// The next group. Asked only when a feeder needs it. If it comes [`Pull::Later`], the
-    /// feeder is passed over, and asks again in its next turn.
+    /// The next group. Called only when a feeder needs one. On [`Pull::Later`], the feeder is
+    /// passed over, and asks again in its next turn.
     fn next_group(&mut self) -> Pull<Self::Group>;
 
-    /// The next job of a group, never [`Pull::Later`]. Asked only when it is the group's turn.
+    /// The next job of a group, never [`Pull::Later`]. Called only when it is the group's turn.
     fn next_job(&mut self, group: &mut Self::Group) -> Pull<Self::Job>;
 
-    /// How many jobs a group has. Asked once, and only under `COOLDOWN`.
+    /// How many jobs a group has. Called once, and only under `COOLDOWN`.
     fn size(&self, group: &Self::Group) -> u64;
 
     /// Takes back a group that needs no more jobs.
@@ -78,15 +78,15 @@ pub enum Turn<J> {
         /// The turn, from 0.
         sequence: u64,
     },
-    /// Nothing yet: the source was asked and has to answer first, or no group is open and
-    /// the next comes later. The turn has not passed.
+    /// Nothing yet: the source must answer first, or no group is open and the next one comes later.
+    /// The turn has not passed.
     Pending,
     /// There are no more turns.
     End,
 }
 
 /// An open group, with the facts that the certificate needs.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Open<G> {
     group: G,
     number: u64,
@@ -121,13 +121,13 @@ impl<G> Open<G> {
 }
 
 /// A spread in progress. `G` is the group type of its source.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Spread<G> {
     machine: Machine<G>,
     tally: Tally,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum Machine<G> {
     RoundRobin(RoundRobin<G>),
     Cooldown(Cooldown<G>),
@@ -161,8 +161,8 @@ impl<G> Spread<G> {
         }
     }
 
-    /// The next turns, each to `take`, until there are `limit` or the last one is
-    /// [`Turn::Pending`] or [`Turn::End`]: what [`next`](Self::next) gives, at less cost.
+    /// Passes the next turns to `take`, up to `limit` turns, and none after [`Turn::Pending`] or
+    /// [`Turn::End`]. The turns are those of [`next`](Self::next), at less cost.
     #[inline]
     pub fn turns<S: Source<Group = G>>(
         &mut self,
@@ -185,8 +185,8 @@ impl<G> Spread<G> {
         }
     }
 
-    /// How many groups would be taken now, if they were there: by feeders without one, or by
-    /// a window that is not full.
+    /// How many groups the spread would take now if the source had them: for feeders without one,
+    /// or for a window that is not full.
     #[must_use]
     pub fn vacancies(&self) -> usize {
         match &self.machine {

@@ -1,4 +1,4 @@
-//! Going on with a spread in another process.
+//! Resuming a spread in another process.
 
 use crate::limits::TOKEN_TURNS;
 use crate::rejection::{Reason, Rejection, in_range};
@@ -9,13 +9,13 @@ use crate::rejection::{Reason, Rejection, in_range};
 pub struct OrderDigest(u64);
 
 impl OrderDigest {
-    /// That of the turns before, as a token says it.
+    /// The digest of the turns so far, from the value in a token.
     #[must_use]
     pub const fn from_value(value: u64) -> Self {
         Self(value)
     }
 
-    /// As a token says it.
+    /// The value for a token.
     #[must_use]
     pub const fn value(self) -> u64 {
         self.0
@@ -31,23 +31,23 @@ impl OrderDigest {
     }
 }
 
-/// A place in a spread, to be reached again.
+/// A place in a spread, which another process returns to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// How many turns the digest is of.
+    /// The first turn of `group_indexes`.
     first_sequence: u64,
     /// Of the turns before that one.
     digest: OrderDigest,
-    /// The turns from that one on, up to the place.
+    /// The groups of the turns from that one up to the place.
     group_indexes: Vec<i64>,
 }
 
 impl Place {
-    /// Reads a place: behind turns, the first of which has a number, and whose
-    /// predecessors have a digest.
+    /// The place after the turns of `group_indexes`. The first of them is turn `first_sequence`,
+    /// and `digest` is that of the turns before it.
     ///
     /// # Errors
-    /// When the number is negative, or there are too many turns.
+    /// When `first_sequence` is negative, or there are too many turns.
     pub fn try_new(
         first_sequence: i64,
         digest: u64,
@@ -75,11 +75,10 @@ impl Place {
         self.first_sequence.saturating_add(self.group_indexes.len() as u64)
     }
 
-    /// Checks turns from `sequence` on; `before` is the digest of their
-    /// predecessors.
+    /// Checks turns from `sequence` on; `before` is the digest of the turns before them.
     ///
     /// # Errors
-    /// When they are others than on the way to the place.
+    /// When they differ from the turns that lead to the place.
     pub fn check(
         &self,
         sequence: u64,
@@ -98,7 +97,7 @@ impl Place {
         }
     }
 
-    /// Checks that a spread which ended after `turns` turns has the place.
+    /// Checks that a spread that ended after `turns` turns has the place.
     ///
     /// # Errors
     /// When it has fewer turns.

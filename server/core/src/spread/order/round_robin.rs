@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 use super::certificate::Tally;
 use super::{Open, Pull, Source, Turn};
 
-/// The order of the source document: a feeder that runs dry takes the next group in the
-/// same turn; when no group is left it stops, and is skipped from then on. Where groups may
-/// still come later, it is another that begins with the next one, at the end of the round.
-#[derive(Debug, Serialize, Deserialize)]
+/// Feeders in turn. A feeder that runs dry takes the next group in the same turn. When no group is
+/// left, it stops, and is skipped from then on. Where groups may still come later, another feeder
+/// begins with the next one, at the end of the round.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct RoundRobin<G> {
     feeder_count: usize,
-    /// Those that have begun, in order; `None` has stopped.
+    /// The feeders that have begun, in order; `None` has stopped.
     feeders: Vec<Option<Open<G>>>,
     /// How many of them have not stopped.
     open: usize,
-    /// Whose turn it is; behind the last one, that of the next to begin.
+    /// The feeder whose turn it is; after the last one, the next to begin.
     current: usize,
-    /// Whether the one whose turn it is has no group, and waits for the next.
+    /// Whether the current feeder has no group, and waits for the next one.
     is_waiting: bool,
     no_more_groups: bool,
     turn: u64,
@@ -79,8 +79,8 @@ impl<G> RoundRobin<G> {
         }
     }
 
-    /// Deals round after round, until a feeder has no job: then it is `End`. All that changes
-    /// in each turn is local.
+    /// Deals round after round, until a feeder has no job: then the result is `End`. All that
+    /// changes in each turn is local.
     #[inline]
     fn deal<S: Source<Group = G>>(
         &mut self,
@@ -118,16 +118,16 @@ impl<G> RoundRobin<G> {
         (dealt, next)
     }
 
-    /// Whether behind the last feeder comes the first: none has stopped, and none begins.
+    /// Whether the first feeder follows the last one: none has stopped, and none is to begin.
     #[inline]
     const fn is_round(&self) -> bool {
         let none_begins = self.open == self.feeder_count || self.no_more_groups;
         self.open == self.feeders.len() && none_begins && self.open > 0
     }
 
-    /// Goes on where there is no job: the group has ended, the feeder has stopped, or the
-    /// round has.
-    #[inline(never)] // so that the way past it stays short
+    /// Continues where there is no job: the group has ended, the feeder has stopped, or the round
+    /// has ended.
+    #[inline(never)] // so that the common path stays short
     fn go_on<S: Source<Group = G>>(&mut self, source: &mut S, tally: &mut Tally) -> Pull<()> {
         if let Some(ended) = self.feeders.get_mut(self.current).and_then(Option::take) {
             self.open -= 1;
@@ -161,7 +161,7 @@ impl<G> RoundRobin<G> {
         Pull::Ready(())
     }
 
-    /// The feeder whose turn it is begins with a group.
+    /// Gives a group to the feeder whose turn it is.
     fn begin(&mut self, group: G) {
         let open = Some(Open::new(group, self.next_number));
         match self.feeders.get_mut(self.current) {
@@ -173,7 +173,7 @@ impl<G> RoundRobin<G> {
         self.is_waiting = false;
     }
 
-    /// Between two rounds, now and then: or each of them would pass all that have stopped.
+    /// Called between two rounds. Without it, each round would visit all feeders that have stopped.
     fn forget_stopped(&mut self) {
         if self.feeders.len() > 2 * self.open {
             self.feeders.retain(Option::is_some);

@@ -28,18 +28,18 @@ pub enum OnShortage {
 /// A spread as a caller describes it, not yet checked. `None` means the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpreadSpec {
-    /// In which order. Default: `ROUND_ROBIN`.
+    /// The order of groups. Default: `ROUND_ROBIN`.
     pub policy: Policy,
-    /// F, the distance that is aimed at: how many groups take turns.
+    /// F, the distance to reach, in turns: how many groups take turns.
     pub feeder_count: i64,
-    /// `COOLDOWN` only: W, how many groups are open at most; F or more. Default: 1,024, or F
-    /// if that is more.
+    /// `COOLDOWN` only: W, how many groups may be open at once; F or more. Default: 1,024, or F if
+    /// that is more.
     pub max_open_group_count: Option<i64>,
     /// `COOLDOWN` only. Default: `EMIT`.
     pub on_shortage: Option<OnShortage>,
 }
 
-/// The same, in range and with its defaults.
+/// The checked spec, with defaults.
 pub(super) struct Checked {
     pub(super) feeder_count: u32,
     pub(super) max_open_group_count: u32,
@@ -69,7 +69,7 @@ impl SpreadSpec {
         }
     }
 
-    /// The same with every default filled in, for its policy.
+    /// The same spec with every default of its policy.
     pub(crate) fn resolved(&self) -> Result<Self, Rejection> {
         let Checked { max_open_group_count, on_shortage, .. } = self.check()?;
         Ok(match self.policy {

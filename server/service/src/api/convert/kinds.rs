@@ -31,7 +31,7 @@ pub(super) fn spacing(field: &str, number: i32) -> Result<Spacing, Rejection> {
     }
 }
 
-/// What a spec with every default filled in says of kinds.
+/// The fields about kinds of a spec with every default filled in.
 pub(super) struct ResolvedKinds {
     pub(super) kinds: Vec<proto::Kind>,
     pub(super) spacing: proto::KindSpacing,
@@ -64,7 +64,7 @@ pub(super) fn resolved(schedule: &Schedule) -> ResolvedKinds {
     }
 }
 
-/// Offsets of the kinds of a schedule.
+/// The kinds of a schedule, with their offsets, gaps and run budgets.
 pub(in crate::api) fn described_kinds(schedule: &Schedule) -> Vec<proto::DescribedKind> {
     let slots = |slots: u32| duration(schedule.span(u64::from(slots) * schedule.slot_ticks()));
     let kind = |kind: &Kind| proto::DescribedKind {

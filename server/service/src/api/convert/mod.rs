@@ -1,7 +1,6 @@
-//! Wire messages to checked questions, and answers to wire messages.
+//! Converts wire messages to checked parameters, and decisions to wire messages.
 //!
-//! Every message is destructured in full, so that a new field does not compile
-//! until somebody decides about it.
+//! Every message is destructured in full, so that a new field does not compile until it is handled.
 
 mod cycles;
 mod kinds;

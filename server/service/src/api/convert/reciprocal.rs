@@ -1,4 +1,4 @@
-//! Kinds that must not meet: what was asked, and what is answered.
+//! `GetReciprocalSlots`: kinds that must not meet.
 
 use offbeat_core::comparison::{Delays, check_suitable};
 use offbeat_core::limits::KIND_COUNT;
@@ -8,7 +8,7 @@ use offbeat_core::{Catalog, Reason, Rejection, Schedule, Span};
 use super::{count, duration, identity, kinds, required, schedule_at, span};
 use offbeat_proto as proto;
 
-/// Decides a request over schedules that were loaded.
+/// Decides a request; a reference is looked up in `catalog`.
 pub(in crate::api) fn reciprocals(
     request: proto::GetReciprocalSlotsRequest,
     catalog: &Catalog,
@@ -80,7 +80,7 @@ impl Asked {
             .map_err(|refused| Rejection { field: wire_name(&refused.field), ..refused })
     }
 
-    /// Refuses `field` beside the stable spacing.
+    /// Refuses `field` together with the stable spacing.
     fn goes_alone(&self, field: &str, why: &str) -> Result<(), Rejection> {
         if self.spacing == Spacing::Even {
             return Ok(());
@@ -113,7 +113,7 @@ impl Asked {
     }
 }
 
-/// A field of the core, as messages call it.
+/// The name of a field of the core in messages.
 fn wire_name(field: &str) -> String {
     match field.strip_prefix("conflicts") {
         Some(rest) => format!("kind_conflicts{rest}"),

@@ -13,7 +13,7 @@ use super::zones::ZoneColumn;
 use super::{cycles, kinds};
 use offbeat_proto as proto;
 
-/// The name of the kind of job of those who name none.
+/// The kind of requests that name none.
 const DEFAULT_KIND: &str = "default";
 
 pub(in crate::api) fn required<T>(
@@ -31,7 +31,7 @@ pub(in crate::api) fn schedule(
     schedule_at("schedule", message, catalog)
 }
 
-/// The schedule of a field: one of its own, or one that was loaded.
+/// The schedule of a field: its own spec, or a reference to a loaded schedule.
 pub(in crate::api) fn schedule_at(
     field: &str,
     message: Option<proto::Schedule>,
@@ -53,7 +53,7 @@ pub(in crate::api) fn schedule_at(
     checked.map_err(|rejection| rejection.under(field))
 }
 
-/// The schedule of a question about runs: of the kind that it names, where kinds are declared.
+/// The schedule of a question about runs; that of the named kind, if the schedule declares kinds.
 pub(in crate::api) fn schedule_of_kind(
     message: Option<proto::Schedule>,
     kind: &str,
@@ -62,7 +62,7 @@ pub(in crate::api) fn schedule_of_kind(
     of_kind(schedule(message, catalog)?, kind)
 }
 
-/// The schedule as a kind has it.
+/// The schedule of a kind. Without declared kinds, the schedule itself.
 pub(in crate::api) fn of_kind(
     schedule: Arc<Schedule>,
     kind: &str,
@@ -73,8 +73,8 @@ pub(in crate::api) fn of_kind(
     schedule.of_kind(Some(kind).filter(|kind| !kind.is_empty())).map(Arc::new)
 }
 
-/// Whether the schedule of a question has exclusions, so that runs are not found at once; one that
-/// will be refused may say anything.
+/// Whether the schedule of a request has exclusions, so that finding runs takes a search. The
+/// result does not matter if the schedule will be refused.
 pub(in crate::api) fn has_exclusions(message: Option<&proto::Schedule>, catalog: &Catalog) -> bool {
     use proto::schedule::Schedule as Wire;
     match message.and_then(|message| message.schedule.as_ref()) {
@@ -88,8 +88,8 @@ pub(in crate::api) fn has_exclusions(message: Option<&proto::Schedule>, catalog:
     }
 }
 
-/// Whether a schedule takes long to check: the gaps of its kinds are looked for in the changes of the
-/// clocks of many years.
+/// Whether a schedule takes long to check: the gaps of its kinds depend on the clock changes of
+/// many years.
 pub(in crate::api) fn takes_long(message: Option<&proto::Schedule>) -> bool {
     use proto::schedule::Schedule as Wire;
     let schedule = message.and_then(|message| message.schedule.as_ref());
@@ -179,7 +179,7 @@ pub(in crate::api) fn moment(
     Moment::try_new(seconds, nanos).map_err(|rejection| rejection.under(field))
 }
 
-/// The instant of an optional field; the default, now, is read here and once.
+/// The instant of an optional field; `now` is called only if the field is not set.
 pub(in crate::api) fn moment_or_now(
     field: &str,
     message: Option<prost_types::Timestamp>,
@@ -188,7 +188,7 @@ pub(in crate::api) fn moment_or_now(
     message.map_or_else(|| Ok(now()), |time| moment(field, time))
 }
 
-/// What the run keys of a kind begin with; the kind of those who name none has a name too.
+/// The prefix of the run keys of a kind; an empty kind is `DEFAULT_KIND`.
 pub(in crate::api) fn run_key_prefix(schedule: &Schedule, kind: &str) -> Result<String, Rejection> {
     schedule.run_key_prefix(kind_or_default(kind))
 }
@@ -208,7 +208,7 @@ pub(in crate::api) fn population(population: Option<i64>) -> Result<Option<u64>,
     Ok(u64::try_from(population).ok())
 }
 
-/// An ID of the wire; text is borrowed from the message.
+/// Reads an ID; its text is borrowed from the message.
 pub(in crate::api) fn id(message: &proto::Id) -> Result<Id<'_>, Rejection> {
     use proto::id::Id as Wire;
     let proto::Id { id } = message;
@@ -229,7 +229,7 @@ pub(in crate::api) struct Column {
     pub(in crate::api) zones: ZoneColumn,
 }
 
-/// The fields of a column, by the name of each that is filled.
+/// The IDs of a column, by the field that is set.
 pub(in crate::api) enum Ids {
     UuidBytes(Bytes),
     Uuids(Vec<String>),
@@ -239,14 +239,14 @@ pub(in crate::api) enum Ids {
     Fractions(Vec<f64>),
 }
 
-/// A column of IDs that is itself right; what is in it may not be.
+/// Reads a column of IDs and checks its size; single IDs are not checked yet.
 pub(in crate::api) fn checked_column(message: Option<proto::IdBatch>) -> Result<Column, Rejection> {
     let column = column(message)?;
     column.check()?;
     Ok(column)
 }
 
-/// The same, where it makes no difference in which zones IDs live, or none that is known.
+/// The same, for requests whose IDs cannot have zones of their own.
 pub(in crate::api) fn column_of_one_zone(
     message: Option<proto::IdBatch>,
 ) -> Result<Column, Rejection> {
@@ -258,7 +258,7 @@ pub(in crate::api) fn column_of_one_zone(
     Err(Rejection::new(Reason::Contradictory, "ids.time_zones", "a list", allowed))
 }
 
-/// The one field of a column that is filled.
+/// Reads the one ID field of a column that is set, and the zones of its IDs.
 pub(in crate::api) fn column(message: Option<proto::IdBatch>) -> Result<Column, Rejection> {
     let proto::IdBatch {
         packed_uuids,

@@ -1,4 +1,4 @@
-//! Decisions, as callers get them.
+//! Converts decisions to responses.
 
 use offbeat_core::calendar::time_zone_database;
 use offbeat_core::population::ExpectedLoad;
@@ -60,12 +60,12 @@ pub(in crate::api) fn timestamp(moment: Moment) -> prost_types::Timestamp {
     prost_types::Timestamp { seconds, nanos }
 }
 
-/// A count or index as the wire has it; all are far below 2^31.
+/// A count or index as an `int32`; all are far below 2^31.
 pub(in crate::api) fn count(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
-/// A number of ticks, or of IDs, as the wire has it; all are far below 2^63.
+/// A number of ticks, or of IDs, as an `int64`; all are far below 2^63.
 pub(in crate::api) fn wide(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -11,7 +11,7 @@ use offbeat_proto as proto;
 /// The field that names the column, in every request.
 const FIELD: &str = "sql_target";
 
-/// A schedule over the column that a request names.
+/// Predicates of a schedule over the column that a request names.
 pub(in crate::api) fn membership(
     schedule: &Schedule,
     message: proto::SqlTarget,
@@ -32,7 +32,7 @@ pub(in crate::api) fn without_zones(message: Option<&proto::SqlTarget>) -> Resul
     Err(Rejection::new(Reason::Contradictory, field, value, allowed))
 }
 
-/// The same, where the column must be named.
+/// Like [`membership`], for requests that must name a column.
 pub(in crate::api) fn required_membership(
     schedule: &Schedule,
     message: Option<proto::SqlTarget>,
@@ -40,7 +40,7 @@ pub(in crate::api) fn required_membership(
     membership(schedule, required(FIELD, message, "it must be set")?)
 }
 
-/// The column, not yet checked; refusals name its own fields.
+/// The column, not yet checked; refusals name fields without `sql_target`.
 pub(in crate::api) fn sql_target(message: proto::SqlTarget) -> Result<ColumnSpec, Rejection> {
     let proto::SqlTarget {
         dialect,

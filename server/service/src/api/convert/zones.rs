@@ -7,12 +7,13 @@ use offbeat_core::{Reason, Rejection, Schedule};
 #[derive(Debug, Default)]
 pub(in crate::api) struct ZoneColumn {
     names: Vec<String>,
-    /// For each ID which of them, −1 for that of the schedule; none, if all have that.
+    /// The zone of each ID, as an index of `names`; −1 is that of the schedule. Empty if all IDs
+    /// are in the schedule's own zone.
     indexes: Vec<i32>,
 }
 
 impl ZoneColumn {
-    /// Checks the zones of so many IDs.
+    /// Checks the zones of `id_count` IDs.
     pub(super) fn try_new(
         names: Vec<String>,
         indexes: Vec<i32>,
@@ -46,7 +47,8 @@ impl ZoneColumn {
         zones("ids.time_zones", schedule, &self.names, TIME_ZONES)
     }
 
-    /// Which of those is the ID's; `None` for the schedule itself.
+    /// The index in [`schedules`](Self::schedules) for the ID in `row`; `None` for the schedule
+    /// itself.
     pub(in crate::api) fn of(&self, row: usize) -> Option<usize> {
         self.indexes.get(row).and_then(|index| usize::try_from(*index).ok())
     }
@@ -57,7 +59,7 @@ impl ZoneColumn {
     }
 }
 
-/// The schedule in each of these zones, which are named once each.
+/// The schedule in each of the zones. Refuses a zone that is named twice.
 pub(in crate::api) fn zones<'n>(
     field: &str,
     schedule: &Schedule,

@@ -1,4 +1,4 @@
-//! Lanes as messages name them, and as the rule numbers them.
+//! Lanes by name, as in messages, and by index, as in the core.
 
 use offbeat_core::ids::check_names;
 use offbeat_core::lanes::{
@@ -51,7 +51,8 @@ impl NamedLanes {
         })
     }
 
-    /// What a request says of some lanes, for all of them in their order.
+    /// Values that a request gives for some lanes, in the order of all lanes; defaults for the
+    /// rest.
     pub(super) fn by_lane<T: Clone + Default>(
         &self,
         field: &'static str,
@@ -122,7 +123,7 @@ pub(super) struct ByLane<T> {
 }
 
 impl<T> ByLane<T> {
-    /// A refusal that numbers the lanes, by the places of the request.
+    /// A refusal by the core, with the index of the lane replaced by its index in the request.
     pub(super) fn of_request(&self, mut refused: Rejection) -> Rejection {
         let numbered = refused.field.strip_prefix(self.field).and_then(|rest| {
             let (lane, rest) = rest.strip_prefix('[')?.split_once(']')?;
@@ -136,7 +137,7 @@ impl<T> ByLane<T> {
     }
 }
 
-/// A job's ID is given back as it is, if it is not too long.
+/// Checks the length of a job's ID; the answer repeats the ID unchanged.
 pub(super) fn job_id(id: &str) -> Result<(), Rejection> {
     if JOB_ID.allows(id.len() as i128) {
         return Ok(());
@@ -145,7 +146,7 @@ pub(super) fn job_id(id: &str) -> Result<(), Rejection> {
     Err(Rejection::new(Reason::OutOfRange, "id", value, allowed))
 }
 
-/// A place or a number of attempts as the wire has it.
+/// An index or a number of attempts as an `int32`.
 pub(super) fn index(index: usize) -> i32 {
     i32::try_from(index).unwrap_or(i32::MAX)
 }

@@ -20,10 +20,10 @@ use offbeat_proto::status;
 use offbeat_proto::v1beta1::{self, lane_planning_service_server::LanePlanningService};
 pub use plan::plan;
 
-/// More jobs are dispatched off the event loop.
+/// Requests with more jobs are dispatched off the event loop.
 const INLINE_JOBS: usize = 256;
 
-/// Answers `LaneService`. Without state.
+/// Answers `LaneService`; stateless.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneHandlers;
 
@@ -54,7 +54,7 @@ impl LaneService for LaneHandlers {
     }
 }
 
-/// Answers `LanePlanningService`. Without state.
+/// Answers `LanePlanningService`; stateless.
 #[derive(Debug, Clone, Copy)]
 pub struct LanePlanningHandlers;
 

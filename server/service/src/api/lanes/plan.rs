@@ -212,12 +212,12 @@ const fn ratio(ratio: Ratio) -> v1beta1::RatioInterval {
     v1beta1::RatioInterval { estimate, low, high }
 }
 
-/// A mean of microseconds.
+/// Converts a mean in microseconds.
 fn mean(micros: f64) -> prost_types::Duration {
     duration(seconds(micros / 1e6))
 }
 
-/// A mean, rounded to microseconds.
+/// Converts a mean in seconds, rounded to microseconds.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded")]
 fn seconds(seconds: f64) -> Span {
     Span::from_nanos(((seconds * 1e6 + 0.5) as u64).saturating_mul(1_000))

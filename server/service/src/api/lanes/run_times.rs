@@ -1,4 +1,4 @@
-//! Run times as messages give them.
+//! Reads the run times of a request.
 
 use offbeat_core::Rejection;
 use offbeat_core::ids::check_names;
@@ -14,7 +14,6 @@ pub(super) struct Known {
     pub(super) type_names: Vec<String>,
 }
 
-/// Reads run times.
 pub(super) fn run_times_of(given: &Given) -> Result<Known, Rejection> {
     let run_times = match given {
         Given::Samples(v1beta1::RunTimeSamples { run_time_micros }) => {
@@ -63,7 +62,7 @@ fn of_percentiles(percentiles: &v1beta1::RunTimePercentiles) -> Result<Distribut
     Distribution::of_percentiles(p50, p90, mean)
 }
 
-/// How many run times are in each class; none, if they are not samples.
+/// The number of samples in each class; empty if the request gives no samples.
 pub(super) fn samples_by_class(classes: &[RunTimeClass], given: &Given) -> Vec<usize> {
     let samples: Vec<&[i64]> = match given {
         Given::Samples(samples) => vec![&samples.run_time_micros],

@@ -7,10 +7,10 @@ use offbeat_text::figures::{figure, percent, span};
 use super::plan::Request;
 use super::sentences_of_types as types;
 
-/// Fewer run times than this say little of those that are as long.
+/// With fewer samples of long jobs, a plan warns that its figures are uncertain.
 pub(super) const FEW_SAMPLES: usize = 30;
 
-/// From here on, a class of jobs is said to take longer.
+/// Above this ratio to the time with one queue, jobs are said to take longer.
 pub(super) const LONGER: f64 = 1.05;
 
 pub(super) fn sentences(plan: &Plan, request: &Request) -> Vec<String> {

@@ -6,10 +6,10 @@ use offbeat_text::figures::{figure, percent, span};
 use super::plan::Request;
 use super::sentences::{FEW_SAMPLES, LONGER, interval};
 
-/// From here on, a mean slowdown is said to be worse.
+/// Above this ratio, a mean slowdown is said to be worse.
 const WORSE: f64 = 1.02;
 
-/// More types are counted, not named.
+/// Maximum number of types that a sentence names; further ones are counted.
 const NAMED: usize = 6;
 
 /// The verdict, if it is for lanes by type.
@@ -121,7 +121,7 @@ pub(super) fn who_takes_longer(plan: &Plan, request: &Request) -> Vec<String> {
     said
 }
 
-/// Which types of the slow lane are hardly known.
+/// Warns of the type in the slow lane that has the fewest samples, if they are few.
 pub(super) fn few_samples(plan: &Plan, request: &Request) -> Option<String> {
     let found = plan.by_type.as_ref()?;
     let few = plan

@@ -26,14 +26,15 @@ use offbeat_proto::status;
 #[derive(Debug, Clone)]
 pub struct NamedSpreadHandlers {
     store: Arc<dyn SpreadStore>,
-    /// How long a call may wait: the time of a unary call must not run out meanwhile.
+    /// Maximum wait of a call: shorter than the time for a unary call, which must not run out.
     longest_wait: Duration,
-    /// Zero of the clock of leases.
+    /// Start of the uptime clock of leases.
     zero: Instant,
 }
 
 impl NamedSpreadHandlers {
-    /// Handlers whose calls may take up to `unary_timeout`.
+    /// Handlers whose calls may take up to `unary_timeout`; a call waits for two thirds of it at
+    /// most.
     #[must_use]
     pub fn new(store: Arc<dyn SpreadStore>, unary_timeout: Duration) -> Self {
         Self { store, longest_wait: unary_timeout * 2 / 3, zero: Instant::now() }
@@ -110,11 +111,7 @@ impl NamedSpreadService for NamedSpreadHandlers {
         &self,
         request: Request<proto::DescribeSpreadRequest>,
     ) -> Answer<proto::DescribeSpreadResponse> {
-        let proto::DescribeSpreadRequest { spread_name } = request.into_inner();
-        let description = self.store.describe(&spread_name).await;
-        answer(description.map(|description| proto::DescribeSpreadResponse {
-            description: Some(responses::description(description)),
-        }))
+        answer(self.describe(request.into_inner()).await)
     }
 
     async fn list_spreads(
@@ -227,6 +224,19 @@ impl NamedSpreadHandlers {
         let settlements = requests::settlements(epoch, settlements)?;
         let settled = self.store.settle(&spread_name, settlements).await?;
         Ok(proto::SettleJobsResponse { results: responses::results(settled) })
+    }
+
+    async fn describe(
+        &self,
+        request: proto::DescribeSpreadRequest,
+    ) -> Result<proto::DescribeSpreadResponse, Rejection> {
+        let proto::DescribeSpreadRequest { spread_name, max_next_job_count } = request;
+        let count = requests::next_job_count(max_next_job_count)?;
+        let (description, next_jobs) = self.store.describe(&spread_name, count).await?;
+        Ok(proto::DescribeSpreadResponse {
+            description: Some(responses::description(description)),
+            next_jobs: next_jobs.into_iter().map(responses::next_job).collect(),
+        })
     }
 
     async fn list(

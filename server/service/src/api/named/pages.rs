@@ -1,4 +1,4 @@
-//! Pages of spreads and dead letters. A token names the last one of its page.
+//! Pages of spreads and dead letters. A token names the last item of its page.
 
 use offbeat_core::Rejection;
 

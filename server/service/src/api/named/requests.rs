@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use offbeat_core::limits::{
     CALL_GROUPS, CALL_JOBS, DEFAULT_PAGE_SIZE, GROUP_ID, LEASE_MILLIS, Limit, NACK_DELAY_MILLIS,
-    PAGE_SIZE,
+    NEXT_JOBS, PAGE_SIZE,
 };
 use offbeat_core::spread::lease::{LeaseId, SettleAction};
 use offbeat_core::spread::named::{Commit, GroupPart, LimitChanges, NamedSpreadSpec, Receipt};
@@ -37,7 +37,7 @@ fn millis(field: &str, time: prost_types::Duration, limit: Limit) -> Result<i64,
     })
 }
 
-/// How long to wait; `longest` is what the server's own deadline leaves.
+/// How long to wait: zero if not set, and `longest` at most.
 pub(super) fn wait(
     wait: Option<prost_types::Duration>,
     longest: Duration,
@@ -172,7 +172,7 @@ fn settlement(
     let known = Wire::try_from(action)
         .map_err(|_| unknown_enum_value("action", action, "1 to 5, a value of SettleAction"))?;
     if let (false, Some(delay)) = (matches!(known, Wire::Nack | Wire::Release), &delay) {
-        let allowed = "must be set with SETTLE_ACTION_NACK and SETTLE_ACTION_RELEASE alone";
+        let allowed = "must be set only with SETTLE_ACTION_NACK or SETTLE_ACTION_RELEASE";
         let shown = span("delay", *delay)?;
         return Err(Rejection::new(Reason::Contradictory, "delay", shown, allowed));
     }
@@ -189,7 +189,7 @@ fn settlement(
         Wire::ExtendLease => SettleAction::ExtendLease,
         Wire::DeadLetter => SettleAction::DeadLetter,
     };
-    // A number that no spread has is stale, too.
+    // Any number is accepted: a lease with an epoch that no spread has is stale.
     let epoch = epoch.cast_unsigned();
     Ok((LeaseId { epoch, sequence, attempt }, action))
 }
@@ -200,7 +200,12 @@ pub(super) fn page_size(page_size: i32) -> Result<usize, Rejection> {
     size("page_size", asked, PAGE_SIZE)
 }
 
-/// Numbers of dead letters.
+/// Maximum number of next jobs in a description.
+pub(super) fn next_job_count(count: i32) -> Result<usize, Rejection> {
+    size("max_next_job_count", count.into(), NEXT_JOBS)
+}
+
+/// The epoch and the numbers of dead letters.
 pub(super) fn dead_letters(epoch: i64, numbers: &[i64]) -> Result<DeadLetterIds, Rejection> {
     let allowed = "must be the epoch that they were listed with";
     let epoch = match epoch {

@@ -4,8 +4,8 @@ use offbeat_core::Span;
 use offbeat_core::spread::Policy;
 use offbeat_core::spread::lease::{Cause, SettleOutcome};
 use offbeat_core::spread::named::{
-    Counts, DeadLetter, EmptyReason, GroupState, GroupStatus, LeasedJob, NamedSpreadSpec, Receipt,
-    SpreadLimits, SpreadState,
+    Counts, DeadLetter, EmptyReason, GroupState, GroupStatus, LeasedJob, NamedSpreadSpec, NextJob,
+    Receipt, SpreadLimits, SpreadState,
 };
 
 use tokio::time::Instant;
@@ -24,7 +24,7 @@ fn millis(millis: u64) -> prost_types::Duration {
     duration(Span::from_millis(millis))
 }
 
-/// From one moment to another, in whole milliseconds, and never more than it was.
+/// The time from `zero` to `moment`, rounded down to whole milliseconds.
 pub(super) fn since(zero: Instant, moment: Instant) -> prost_types::Duration {
     let passed = moment.saturating_duration_since(zero).as_millis();
     millis(u64::try_from(passed).unwrap_or(u64::MAX))
@@ -103,6 +103,11 @@ fn counts_of(counts: Counts) -> proto::SpreadCounts {
         byte_count: wide(bytes),
         consumer_count: wide(consumers),
     }
+}
+
+pub(super) fn next_job(job: NextJob) -> proto::NextJob {
+    let NextJob { group_id, job_index } = job;
+    proto::NextJob { group_id: group_id.to_string(), job_index: job_index.into() }
 }
 
 pub(super) fn receipt(receipt: Receipt) -> proto::Receipt {

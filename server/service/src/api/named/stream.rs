@@ -1,8 +1,8 @@
 //! `StreamJobs`: jobs out as the consumer grants credit, settlements in.
 //!
-//! A task of its own reads, so that settlements count at once, also those of a consumer that
-//! takes no answers. Jobs are leased only when there is credit and room to send them: a
-//! consumer that never reads holds what it granted, and not more.
+//! A task of its own reads the requests, so that settlements take effect at once, even if the
+//! consumer reads no answers. Jobs are leased only if there is credit and room to send them: a
+//! consumer that never reads holds at most as many jobs as it granted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use offbeat_proto::status;
 use offbeat_proto::stream_jobs_request::Message as Asked;
 use offbeat_proto::stream_jobs_response::Message as Answer;
 
-/// Results that the peer has not read; at this number no more settlements are read.
+/// From this number of results on that the peer has not read, no more settlements are read.
 const UNREAD_RESULTS: usize = 65_536;
 
 /// How long one pull waits for jobs; then the next begins.
@@ -40,12 +40,12 @@ pub(super) fn jobs(
     permit: Option<Permit>,
     zero: Instant,
 ) -> impl stream::Stream<Item = Item> {
-    // Room for jobs that are waited for, and for settlements beside them.
+    // One place is reserved while jobs are waited for, one is for results of settlements.
     let (answers, taken) = mpsc::channel(2);
     let task = tokio::spawn(async move {
         let consumer = Consumer::begin(store, requests, permit, zero);
         if let Err(status) = drive(consumer, &answers).await {
-            let _ = answers.send(Err(status)).await; // or nobody is left to tell
+            let _ = answers.send(Err(status)).await; // fails if the consumer has left
         }
     });
     stream::unfold(Some((taken, task)), async |running| {
@@ -76,9 +76,9 @@ struct Consumer {
     spread: String,
     name: Arc<str>,
     credit: usize,
-    /// Results of settlements, not sent.
+    /// Results of settlements that are not sent yet.
     settled: Vec<proto::SettleResult>,
-    /// Zero of the clock of leases.
+    /// Start of the uptime clock of leases.
     zero: Instant,
 }
 
@@ -107,7 +107,7 @@ impl Consumer {
     }
 
     async fn run(mut self, answers: &mpsc::Sender<Item>) -> Result<(), Status> {
-        // Without credit nobody would notice that there is no such spread.
+        // Refuses an unknown spread now: without credit, nothing else would.
         let nothing = self.store.pull(&self.spread, &self.name, 0, Duration::ZERO).await;
         nothing.map_err(status::refused)?;
         let uptime = Some(responses::since(self.zero, Instant::now()));
@@ -115,8 +115,8 @@ impl Consumer {
         let _ = answers.send(Ok(proto::StreamJobsResponse { message })).await;
         let (store, spread) = (Arc::clone(&self.store), self.spread.clone());
         let name = Arc::clone(&self.name);
-        // It goes on while messages come: in a store elsewhere, one that is dropped on its way gives
-        // back what it leases.
+        // Kept while messages are read: if a pull from an external store is dropped midway, the
+        // jobs that it leases must be given back.
         let mut leasing = None;
         loop {
             if leasing.is_none() && self.credit > 0 {
@@ -136,7 +136,7 @@ impl Consumer {
                     let results = std::mem::take(&mut self.settled);
                     (room, Answer::SettleResults(proto::SettleResults { results }))
                 }
-                leased = under_way(&mut leasing) => {
+                leased = optional(&mut leasing) => {
                     leasing = None;
                     let (room, leased) = leased.map_err(status::refused)?;
                     if leased.empty_reason == Some(EmptyReason::Ended) {
@@ -171,7 +171,7 @@ impl Consumer {
                 Ok(())
             }
             Some(Asked::Start(_)) => {
-                let allowed = "must be set in the first message alone";
+                let allowed = "must be set only in the first message";
                 Err(Rejection::new(Reason::Contradictory, "start", "a later message's", allowed))
             }
             None => {
@@ -181,7 +181,7 @@ impl Consumer {
         }
     }
 
-    /// The last answers of a stream whose consumer says nothing more.
+    /// Sends the remaining results at the end of a stream.
     async fn finish(mut self, answers: &mpsc::Sender<Item>) -> Result<(), Status> {
         let results = std::mem::take(&mut self.settled);
         if !results.is_empty() {
@@ -194,15 +194,16 @@ impl Consumer {
 
 type Reserved<'a> = Result<mpsc::Permit<'a, Item>, mpsc::error::SendError<()>>;
 
-/// What a future gives, if there is one.
-async fn under_way<F: Future + Unpin>(future: &mut Option<F>) -> F::Output {
+/// The output of a future; pending if there is none.
+async fn optional<F: Future + Unpin>(future: &mut Option<F>) -> F::Output {
     match future {
         Some(future) => future.await,
         None => std::future::pending().await,
     }
 }
 
-/// Jobs, once there is room to send them. Dropped before it is ready, it leases nothing, or gives it back.
+/// Leases jobs once there is room to send them. If dropped before it is ready, it leases nothing,
+/// or gives the jobs back.
 async fn lease<'a>(
     store: &dyn SpreadStore,
     spread: &str,

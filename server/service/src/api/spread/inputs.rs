@@ -8,7 +8,7 @@ use offbeat_core::{Reason, Rejection};
 use crate::api::convert::{required, wide};
 use offbeat_proto as proto;
 
-/// The groups of one stream. Holds a few numbers for each that is open, and no jobs.
+/// The groups of one stream: a few numbers for each open group, and no jobs.
 #[derive(Debug)]
 pub(super) struct Inputs {
     sizes_needed: bool,
@@ -18,13 +18,13 @@ pub(super) struct Inputs {
     /// Unused places of `groups`.
     free: Vec<usize>,
     places: BTreeMap<i64, usize>,
-    /// Groups that have come and that no feeder has taken.
+    /// Groups that have arrived and that no feeder has taken.
     waiting: VecDeque<usize>,
     next_index: i64,
     no_more_groups: bool,
-    /// Groups that were asked for and have not come.
+    /// Groups that were requested and have not arrived.
     awaited_groups: u64,
-    /// Whether a feeder stands empty.
+    /// Whether a feeder waits for a group.
     wants_group: bool,
     /// Groups that need more jobs.
     low: Vec<usize>,
@@ -35,12 +35,12 @@ struct Group {
     index: i64,
     size: Option<u64>,
     received: u64,
-    /// Jobs that have come and were not dealt.
+    /// Jobs that have arrived and were not dealt.
     ready: u64,
-    /// Jobs that were asked for and have not come; no more than are left of the size.
+    /// Jobs that were requested and have not arrived; at most the rest of `size`.
     awaited: u64,
     ended: bool,
-    /// Whether it stands in `low`.
+    /// Whether it is in `low`.
     is_low: bool,
 }
 
@@ -62,12 +62,13 @@ impl Inputs {
         }
     }
 
-    /// Number of groups that the memory allows.
+    /// Number of groups that take memory, unused places included.
     pub(super) fn group_count(&self) -> usize {
         self.groups.len()
     }
 
-    /// What to ask for now, if anything; `vacancies` is how many groups would be taken.
+    /// The next request for groups and jobs, if one is due; `vacancies` is the number of groups
+    /// that would be taken at once.
     pub(super) fn demand(&mut self, vacancies: usize) -> Option<proto::SpreadDemand> {
         let group_count = self.groups_to_ask_for(vacancies as u64);
         self.awaited_groups += group_count;
@@ -96,12 +97,12 @@ impl Inputs {
     fn groups_to_ask_for(&self, vacancies: u64) -> u64 {
         let ahead = self.waiting.len() as u64 + self.awaited_groups;
         let wanted = if self.wants_group { vacancies.max(1) } else { 0 } + self.group_window;
-        // Half a window at a time: or each group that is taken would be a message.
+        // Half a window at a time: otherwise each group that is taken would cost a message.
         let is_due = self.wants_group || ahead <= wanted / 2;
         if self.no_more_groups || !is_due { 0 } else { wanted.saturating_sub(ahead) }
     }
 
-    /// Takes what a client has sent.
+    /// Takes an input message.
     pub(super) fn take(&mut self, input: proto::SpreadInput) -> Result<(), Rejection> {
         let proto::SpreadInput { groups, no_more_groups, whole_group_sizes } = input;
         for (number, size) in whole_group_sizes.into_iter().enumerate() {
@@ -166,7 +167,7 @@ impl Inputs {
         )
     }
 
-    /// Makes room for a new group.
+    /// Opens a group; returns its place in `groups`.
     fn open(&mut self, index: i64, size: Option<i64>) -> Result<usize, Rejection> {
         if index != self.next_index {
             let allowed = format!("must be an open group, or the next number, {}", self.next_index);
@@ -206,7 +207,7 @@ impl Inputs {
         Ok(place)
     }
 
-    /// What a client left out whose stream has ended, though there was nothing to deal.
+    /// The refusal of a stream that ended too early; names what the client did not send.
     pub(super) fn what_is_missing(&self) -> Rejection {
         let missing = |field: &str, allowed: String| {
             Rejection::new(Reason::FieldMissing, field, "nothing", allowed)

@@ -23,7 +23,7 @@ use offbeat_proto::spread_response::Message as Answer;
 use offbeat_proto::spread_service_server::SpreadService;
 use offbeat_proto::status;
 
-/// Turns in one message: enough to be quick; fewer come as soon as there are no more.
+/// Maximum number of turns in one message. A message has fewer if no more turns are ready.
 const TURNS: usize = 4_096;
 
 /// Bytes of a group in all the lists that contain it.
@@ -52,7 +52,7 @@ impl SpreadService for SpreadHandlers {
     }
 }
 
-/// A stream: what it remembers grows with the groups that are open, and with nothing else.
+/// State of a stream. It grows only with the number of open groups.
 struct Conversation {
     requests: Streaming<proto::SpreadRequest>,
     permit: Option<Permit>,
@@ -61,7 +61,7 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// The next message for the client. Reads only when it has nothing to say.
+    /// The next message for the client. Reads a request only if there is nothing to send.
     async fn next(&mut self) -> Result<Option<Answer>, Status> {
         if self.ended {
             return Ok(None);
@@ -78,7 +78,8 @@ impl Conversation {
         }
     }
 
-    /// Counts what the stream will hold with a message, instead of the messages before.
+    /// Counts the memory that the stream holds after `request`, instead of that of earlier
+    /// messages.
     fn count_memory(&self, request: Option<&proto::SpreadRequest>) -> Result<(), Status> {
         let Some(permit) = &self.permit else { return Ok(()) };
         permit.release_request();
@@ -117,7 +118,7 @@ impl Conversation {
             (Some(Asked::Input(input)), Some(dealing)) => dealing.inputs.take(input),
             (Some(late @ (Asked::Spec(_) | Asked::Resume(_))), Some(_)) => {
                 let field = if matches!(late, Asked::Spec(_)) { "spec" } else { "resume" };
-                let allowed = "must be set in the first message alone";
+                let allowed = "must be set only in the first message";
                 Err(Rejection::new(Reason::Contradictory, field, "a later message's", allowed))
             }
             (Some(Asked::Input(_)), None) => {
@@ -132,15 +133,15 @@ fn missing(field: &str, allowed: &str) -> Rejection {
     Rejection::new(Reason::FieldMissing, field, "nothing", allowed)
 }
 
-/// A spread in progress, and what is to be said about it.
+/// A spread in progress, and answers that are not sent yet.
 struct Dealing {
     spread: Spread<usize>,
     inputs: Inputs,
-    /// The spec, for tokens.
+    /// The encoded spec, for tokens.
     begun: Vec<u8>,
     answers: VecDeque<Answer>,
     sequence: u64,
-    /// Of the turns before `sequence`.
+    /// Digest of the turns before `sequence`.
     digest: OrderDigest,
     /// The place that a resumed spread must reach.
     place: Option<Place>,
@@ -162,13 +163,13 @@ impl Dealing {
         Ok(self.answers.pop_front())
     }
 
-    /// How many turns the next message may have: it ends where something is to be checked.
+    /// Maximum number of turns in the next message: it ends where a resumed spread is checked.
     fn room(&self) -> usize {
         let check = self.place.as_ref().and_then(|place| place.turns_to_check(self.sequence));
         check.and_then(|turns| usize::try_from(turns).ok()).map_or(TURNS, |turns| turns.min(TURNS))
     }
 
-    /// Deals what can be dealt, up to a message of turns; then asks for more.
+    /// Deals up to one message of turns; then requests more input.
     fn deal(&mut self) -> Result<(), Rejection> {
         let mut group_indexes = Vec::new();
         let mut ended = false;

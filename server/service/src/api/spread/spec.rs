@@ -27,7 +27,7 @@ pub(super) fn begin(message: proto::SpreadSpec) -> Result<(Spread<usize>, Inputs
     Ok((spread, Inputs::new(policy == Policy::Cooldown, job_window, group_window)))
 }
 
-/// The order of groups; a shortage has its default.
+/// The order of groups; `on_shortage` keeps its default.
 pub(in crate::api) fn order_of(message: proto::SpreadOrder) -> Result<SpreadSpec, Rejection> {
     let proto::SpreadOrder { policy, feeder_count, max_open_group_count } = message;
     let read = || {
@@ -47,7 +47,7 @@ const FORM: u8 = 1;
 const TOKEN: &str = "resume_token";
 const ORIGIN: &str = "SpreadTurns.resume_token";
 
-/// The token of turns that come after `sequence` others.
+/// The token of a message whose turns come after `sequence` others.
 pub(super) fn token(sequence: u64, digest: OrderDigest, spec: &[u8]) -> Vec<u8> {
     let mut content = sequence.to_be_bytes().to_vec();
     content.extend(digest.value().to_be_bytes());
@@ -55,7 +55,7 @@ pub(super) fn token(sequence: u64, digest: OrderDigest, spec: &[u8]) -> Vec<u8> 
     tokens::seal(FORM, &content)
 }
 
-/// The place that a client continues from, and how its spread was begun.
+/// The place that a client continues from, and the spec of its spread.
 pub(super) fn place(resume: proto::SpreadResume) -> Result<(proto::SpreadSpec, Place), Rejection> {
     let proto::SpreadResume { resume_token, taken_group_indexes } = resume;
     let content = tokens::open(FORM, &resume_token, TOKEN, ORIGIN)?;

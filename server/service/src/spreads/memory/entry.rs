@@ -13,11 +13,11 @@ use crate::spreads::{Description, SpreadFigures};
 pub(super) struct Entry {
     pub(super) machine: NamedSpread,
     pub(super) epoch: u64,
-    /// Zero of its times.
+    /// Start of its clock.
     pub(super) start: Instant,
-    /// Notifies of jobs to lease, or of the end of all jobs.
+    /// Notified when jobs may be leased, or when the spread has ended.
     pub(super) changed: Arc<Notify>,
-    /// Notifies of settled groups.
+    /// Notified when groups are settled.
     pub(super) ended: Arc<Notify>,
 }
 

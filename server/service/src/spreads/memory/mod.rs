@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use offbeat_core::spread::lease::{LeaseId, SettleAction};
 use offbeat_core::spread::named::{
-    EmptyReason, GroupPart, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec, Receipt,
-    SpreadState,
+    EmptyReason, GroupPart, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec, NextJob,
+    Receipt, SpreadState,
 };
 use offbeat_core::{Moment, Rejection};
 use tokio::sync::{Notify, watch};
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::limits::NAMED_SPREADS;
 
-/// Interval at which expired entries are removed while there are no calls.
+/// Interval at which the time of spreads advances while there are no calls.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// Holds named spreads in memory; a restart loses them.
@@ -39,8 +39,8 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// A store without spreads, which holds up to `max_byte_count` of jobs. The clock gives it
-    /// its epoch, and the end of leases for consumers.
+    /// A store without spreads, which holds up to `max_byte_count` bytes. `now` gives the epochs,
+    /// and the end of leases for consumers.
     #[must_use]
     pub fn new(now: fn() -> Moment, max_byte_count: u64) -> Self {
         let (seconds, nanos) = now().parts();
@@ -61,12 +61,13 @@ impl MemoryStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Spreads> {
-        // A panic cannot leave a spread half done in a way that a lock would repair.
+        // A poisoned lock would not repair a spread that a panic has left half changed.
         self.spreads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first answer of `ask` that is final, or its last one when `wait` is over. It
-    /// is called when `wake` says so; its argument says whether this is the last call.
+    /// The first final answer of `ask`, or its last one when `wait` is over. `ask` is called at
+    /// once, and then when `wake` notifies or an event is due; its last argument is whether this is
+    /// the last call.
     async fn until<T>(
         &self,
         name: &str,
@@ -231,10 +232,14 @@ impl SpreadStore for MemoryStore {
         })
     }
 
-    async fn describe(&self, name: &str) -> Result<Description, Rejection> {
+    async fn describe(
+        &self,
+        name: &str,
+        count: usize,
+    ) -> Result<(Description, Vec<NextJob>), Rejection> {
         self.lock().with(name, |entry, now| {
             entry.machine.advance(now);
-            entry.describe(name)
+            (entry.describe(name), entry.machine.next_jobs(count))
         })
     }
 
@@ -329,7 +334,7 @@ impl SpreadStore for MemoryStore {
         self.stopped.send_replace(true);
     }
 
-    /// Removes expired entries.
+    /// Advances the time of spreads, so that leases end even without calls.
     async fn keep_up(&self) {
         loop {
             tokio::time::sleep(SWEEP).await;
@@ -339,7 +344,7 @@ impl SpreadStore for MemoryStore {
                 let _ = spreads.with(&name, |entry, now| {
                     let before = entry.machine.counts();
                     entry.machine.advance(now);
-                    // Ended leases of jobs that were leased after a call began to wait.
+                    // A lease that began after a call started to wait may have ended.
                     if entry.machine.counts() != before {
                         entry.changed.notify_waiters();
                     }

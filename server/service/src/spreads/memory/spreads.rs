@@ -22,7 +22,7 @@ impl Spreads {
         self.by_name.get_mut(name).ok_or_else(|| unknown(name))
     }
 
-    /// Forgets settled groups, of all spreads if necessary, where `wanted` bytes would not fit.
+    /// Forgets settled groups, of all spreads if necessary, if `wanted` bytes would not fit.
     fn make_room(&mut self, max_byte_count: u64, wanted: u64) {
         let Self { by_name, bytes, .. } = self;
         for entry in by_name.values_mut() {
@@ -36,8 +36,8 @@ impl Spreads {
         }
     }
 
-    /// Room for `wanted` bytes of memory, `overhead` of them beside payloads; forgets settled
-    /// groups to make it.
+    /// The room for payloads when `wanted` bytes are needed, `overhead` of them for other data.
+    /// Forgets settled groups to make room.
     pub(super) fn bytes_left(
         &mut self,
         max_byte_count: u64,

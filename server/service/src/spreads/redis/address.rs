@@ -8,7 +8,7 @@ const PORT: u16 = 26_379;
 /// The Sentinels of a Redis.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sentinels {
-    /// Of Sentinels and Redis.
+    /// Whether Sentinels and Redis are reached by TLS.
     pub(super) is_tls: bool,
     /// User of Redis.
     pub(super) user: Option<String>,

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::spreads::DeadLetterIds;
 
-/// Layout of entries and snapshots. Another release may have another layout; each change of what a
-/// journal leads to is another layout, too.
+/// Version of the layout of entries and snapshots. It must also change if the same journal would
+/// lead to another spread or other results.
 pub(super) const LAYOUT: u32 = 1;
 
 /// Digits of the time that begins an entry, in milliseconds, as `common.lua` writes it.
@@ -47,7 +47,7 @@ pub(super) enum Answer {
     Count(Result<u64, Rejection>),
 }
 
-/// Identifies a call; a process finds its own by this.
+/// Identifies a call; a process recognizes its own calls by this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct CallId {
     pub(super) process: u64,
@@ -57,7 +57,7 @@ pub(super) struct CallId {
 /// An entry of a journal.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// By the clock of Redis.
+    /// Its time, by the clock of Redis.
     pub(super) millis: u64,
     pub(super) event: Event,
 }
@@ -109,7 +109,7 @@ impl Call {
         matches!(self, Self::Submit { .. } | Self::Redrive { .. })
     }
 
-    /// Applies it to a spread of an epoch at a time.
+    /// Applies it to the spread of `epoch` at `now`, in milliseconds of the spread's clock.
     pub(super) fn apply(self, machine: &mut NamedSpread, epoch: u64, now: u64) -> Answer {
         machine.advance(now);
         match self {

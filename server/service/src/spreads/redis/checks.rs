@@ -31,7 +31,7 @@ pub(super) struct Findings {
     pub(super) all: Vec<Finding>,
 }
 
-/// Checks a Redis; `replicas` of a server must have each change.
+/// Checks a Redis; `replicas` is the server's `--spread-store-replicas`.
 ///
 /// # Errors
 /// When it does not answer, or does not describe itself.
@@ -75,7 +75,7 @@ async fn layouts(engine: &Engine) -> Result<BTreeMap<String, String>, RedisError
 }
 
 impl Findings {
-    /// Logs them like the start of a server.
+    /// Logs the findings at the start of a server.
     ///
     /// # Errors
     /// When a server must not start.

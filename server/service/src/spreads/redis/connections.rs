@@ -21,7 +21,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// counts as dead.
 pub(super) const HOLD_MILLIS: u64 = 4_000;
 
-/// Refusals of a command by the correct Redis.
+/// Errors with which the right Redis refuses a command.
 const ANSWERS: [&str; 4] = ["OOM", "NOPERM", "MISCONF", "NOREPLICAS"];
 
 /// The connections of a process.
@@ -86,8 +86,8 @@ impl Connections {
     /// Passes on the reply of a command. After a failure, the next command uses another connection:
     /// the name, or Sentinels, may lead to another Redis by now.
     ///
-    /// [`ConnectionManager`] reconnects by itself after a broken connection.
-    /// But it keeps forever the error that refused a handshake, such as a wrong password.
+    /// [`ConnectionManager`] reconnects by itself after a broken connection. But if a handshake is
+    /// refused, for example for a wrong password, it keeps that error forever.
     pub(super) async fn heard<T>(
         &self,
         said: Result<T, RedisError>,
@@ -103,7 +103,7 @@ impl Connections {
         said
     }
 
-    /// Leaves a connection, unless another call has, or is about to.
+    /// Replaces a connection, unless another call has done so or is doing it.
     async fn leave(&self, number: u64) {
         if self.current().number != number {
             return;
@@ -137,7 +137,7 @@ fn client(url: &str, certificates: Option<TlsCertificates>) -> Result<Client, Re
     }
 }
 
-/// Steps are small, and follow each other.
+/// Without delays by the system: steps are small, and follow each other.
 fn tcp() -> TcpSettings {
     TcpSettings::default().set_nodelay(true)
 }

@@ -104,7 +104,7 @@ fn growing(text: &str) -> Script {
     Script::new(&format!("#!lua\n{COMMON}\n{text}"))
 }
 
-/// A script that frees memory, or takes hardly any: it runs even then.
+/// A script that frees memory, or takes hardly any: it runs even when memory is full.
 fn small(text: &str) -> Script {
     Script::new(&format!("#!lua flags=allow-oom\n{COMMON}\n{text}"))
 }
@@ -172,8 +172,9 @@ impl Engine {
         self.connections.heard(said, &connection).await
     }
 
-    /// Opens a spread with an entry, in the place of one that has ended: of which life, and with
-    /// how many entries. Whether it was opened; `None` if there are as many spreads as may be.
+    /// Opens a spread. `ended` is the life, and the number of entries, of an ended spread of the
+    /// same name that it may replace. Returns whether it was opened; `None` if there are `most`
+    /// spreads already.
     pub(super) async fn open(
         &self,
         name: &str,
@@ -247,14 +248,14 @@ impl Engine {
         Ok((chunks > 0).then_some(bytes))
     }
 
-    /// Whether this process may take a snapshot now: no other one does.
+    /// Claims the next snapshot for this process. Returns whether no other process has claimed it.
     pub(super) async fn claim_snapshot(&self, name: &str) -> Result<bool, RedisError> {
         let mut step = self.scripts.claim.key(self.key(name, "claim"));
         Ok(self.run::<i64>(CLAIM, step.arg(SNAPSHOT_CLAIM)).await? == 1)
     }
 
-    /// Puts a snapshot of this process in the place of the entries before an index, which have so
-    /// many bytes. Whether it was taken.
+    /// Replaces the entries before `index`, which have `bytes` bytes, by a snapshot of this
+    /// process. Returns whether Redis accepted it.
     pub(super) async fn compact(
         &self,
         name: &str,
@@ -281,14 +282,14 @@ impl Engine {
         Ok(taken == 1)
     }
 
-    /// Discards a spread; whether there was one.
+    /// Discards a spread. Returns whether there was one.
     pub(super) async fn discard(&self, name: &str) -> Result<bool, RedisError> {
         let mut step = self.scripts.discard.key(self.key(name, "state"));
         step.key(self.key(name, "journal")).key(self.names()).arg(self.channel()).arg(name);
         Ok(self.run::<i64>(DISCARD, &step).await? == 1)
     }
 
-    /// Up to so many names after one.
+    /// Up to `count` names of spreads after `after`, in their order.
     pub(super) async fn list(&self, after: &str, count: usize) -> Result<Vec<String>, RedisError> {
         let after = if after.is_empty() { "-".to_owned() } else { format!("({after}") };
         let count = isize::try_from(count).unwrap_or(isize::MAX);
@@ -299,12 +300,12 @@ impl Engine {
         self.connections.heard(named, &connection).await
     }
 
-    /// Whether steps go to another Redis than at the time of this number.
+    /// Whether the connections have been replaced since the one with this number.
     pub(super) fn has_moved(&self, number: u64) -> bool {
         self.connections.current().number != number
     }
 
-    /// The names of spreads that change, as they do; and the number of the connection.
+    /// Subscribes to the names of spreads that change. Also returns the number of the connection.
     pub(super) async fn changes(&self) -> Result<(PubSub, u64), RedisError> {
         let connection = self.connections.current();
         let changes = connection.client.get_async_pubsub().observed(self, LISTEN).await;

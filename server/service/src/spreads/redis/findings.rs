@@ -1,11 +1,11 @@
-//! What a Redis says of itself, and what that means for the spreads in it.
+//! The facts that a Redis reports about itself, and their meaning for the spreads in it.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use super::calls::LAYOUT;
 
-/// A finding names so many spreads.
+/// Maximum number of spreads that a finding names.
 const SHOWN_SPREADS: usize = 5;
 
 /// What a finding means for a server.
@@ -29,12 +29,12 @@ impl fmt::Display for Level {
     }
 }
 
-/// One thing that was found out about a store.
+/// A fact about a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What it means for a server.
     pub level: Level,
-    /// A sentence, also about what it means for spreads.
+    /// A sentence about the fact, and what it means for spreads.
     pub text: String,
 }
 
@@ -96,7 +96,7 @@ impl Said {
     }
 }
 
-/// What it means for spreads; a server asks for `replicas` that must have a change.
+/// The findings about a Redis; `replicas` is the server's `--spread-store-replicas`.
 pub(super) fn findings(said: &Said, replicas: u32) -> Vec<Finding> {
     let mut found = vec![version(said), place(said)];
     if said.info("loading").is_some_and(|loading| loading != "0") {
@@ -108,7 +108,7 @@ pub(super) fn findings(said: &Said, replicas: u32) -> Vec<Finding> {
     found.extend([eviction(said), memory(said), persistence(said)]);
     found.extend(failed_writes(said));
     found.extend(copies(said, replicas));
-    // A Redis that is wrong anyway need not have spreads.
+    // A Redis that is refused anyway need not list spreads.
     if said.layouts.is_ok() || found.iter().all(|found| found.level < Level::Fatal) {
         found.extend(layouts(said));
     }

@@ -1,8 +1,8 @@
-//! Answers that are withheld until what they say is safe.
+//! Answers that are withheld until the changes that they confirm are safe.
 //!
-//! How safe depends on how Redis is configured, and on how many of its replicas may be promoted, as
-//! the configuration says. A write that is waited for by `WAIT` or `WAITAOF` must have been made
-//! by the same Redis, in the same life of it: so a write of our own goes before, and tells that.
+//! How safe depends on the configuration of Redis, and on how many of its replicas may be promoted.
+//! `WAIT` and `WAITAOF` say something about a change only if the same Redis made it, without a
+//! restart since. So a write of our own precedes them, and returns which Redis it is.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,32 +26,32 @@ pub(super) enum Safety {
     Unknown,
     /// Each answer comes after the write to disk.
     Always,
-    /// A command returns how far it has written to disk.
+    /// A command returns whether it has written to disk.
     Asked,
 }
 
 impl Safety {
-    /// Of a Redis and the replicas that may be promoted, by what it says of itself.
+    /// The safety of a Redis with `replicas` that may be promoted, by what it reports about itself.
     fn of(info: &str, config: &BTreeMap<String, String>, replicas: u32) -> Self {
         let value = |name| value(info, name);
         let is_set = |name, wanted| config.get(name).is_some_and(|found| found == wanted);
-        // Where a child writes, Redis may write nothing to disk itself.
+        // With no-appendfsync-on-rewrite, Redis does not sync while a child process writes.
         let is_always =
             is_set("appendfsync", "always") && is_set("no-appendfsync-on-rewrite", "no");
-        // Valkey tells the version of Redis that it is compatible with, too: 7.2.
+        // Valkey also reports the version of Redis that it is compatible with: 7.2.
         let version = value("redis_version").unwrap_or_default();
         let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
         let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
         match value("aof_enabled") {
             Some("1") if is_always && replicas == 0 => Self::Always,
-            // What replicas write can only be asked.
+            // Whether replicas have written can only be asked.
             Some("1") if version >= (7, 2) => Self::Asked,
             _ => Self::Unknown,
         }
     }
 }
 
-/// A value that `INFO` tells.
+/// A value in the text of `INFO`.
 fn value<'a>(info: &'a str, name: &str) -> Option<&'a str> {
     let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     line.map(str::trim)
@@ -70,14 +70,14 @@ pub(super) struct Holding {
     known: Mutex<Option<(String, Safety, Instant)>>,
 }
 
-/// What was waited for, and by which Redis.
+/// The result of a wait, and the Redis that answered.
 #[derive(Debug, Clone)]
 struct Passed {
     run: String,
     is_reached: bool,
 }
 
-/// Those who wait at the same time wait for one answer, which was asked for after they came.
+/// Calls that wait at the same time share one answer, which was requested after they came.
 #[derive(Debug, Default)]
 struct Gate {
     came: AtomicU64,
@@ -98,7 +98,7 @@ impl Gate {
         match &passed.1 {
             Some(Ok(told)) => Ok(told.clone()),
             Some(Err(error)) => Err(Failure::Engine(error.clone())),
-            None => Err(Failure::Engine("nobody asked".to_owned())),
+            None => Err(Failure::Engine("no answer was requested".to_owned())),
         }
     }
 }
@@ -110,7 +110,7 @@ impl Holding {
         Self { connections, mark, replicas, replicas_gate, disk_gate, known }
     }
 
-    /// Waits until as many replicas as may be promoted have what a Redis has so far.
+    /// Waits until as many replicas as may be promoted have all changes of a Redis so far.
     pub(super) async fn until_replicated(&self, run: &str) -> Result<(), Failure> {
         if self.replicas == 0 {
             return Ok(());
@@ -124,8 +124,8 @@ impl Holding {
         Err(Failure::Engine(format!("{count} replicas of Redis have not confirmed it in time")))
     }
 
-    /// The same for groups; and waits until they are written to disk, where Redis can say so.
-    /// Whether they are.
+    /// The same for groups; also waits until they are written to disk, if Redis can report that.
+    /// Returns whether they are.
     pub(super) async fn until_stored(&self, run: &str) -> Result<bool, Failure> {
         let replicated = self.until_replicated(run);
         let (stored, replicated) = tokio::join!(self.is_stored(run), replicated);
@@ -135,12 +135,12 @@ impl Holding {
         replicated.map(|()| false)
     }
 
-    /// Whether groups that a Redis has are written to disk, as soon as it can say so.
+    /// Whether the groups that a Redis has are written to disk; waits until it can report that.
     pub(super) async fn is_stored(&self, run: &str) -> Result<bool, Failure> {
         match self.safety(run).await? {
             Safety::Always => Ok(true),
             Safety::Unknown => Ok(false),
-            // Where the question fails, an ACL may forbid it: then nothing is promised.
+            // If the question fails, an ACL may forbid it: then nothing is promised.
             Safety::Asked => match self.disk_gate.pass(self.ask_disk()).await {
                 Ok(passed) => same(run, &passed).map(|()| passed.is_reached),
                 Err(_) => Ok(false),
@@ -148,7 +148,7 @@ impl Holding {
         }
     }
 
-    /// How safe a Redis can say that groups are.
+    /// The [`Safety`] of the Redis of `run`.
     async fn safety(&self, run: &str) -> Result<Safety, Failure> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((known, safety, at)) = known
@@ -171,7 +171,7 @@ impl Holding {
         let mut command = redis::cmd("CONFIG");
         command.arg("GET").arg(&["appendfsync", "no-appendfsync-on-rewrite"]);
         let config = match command.query_async(&mut connection.steps.clone()).await {
-            // Services that manage Redis forbid it: then nothing is promised.
+            // Managed services often forbid CONFIG: then nothing is promised.
             Err(error) if error.code().is_some() => BTreeMap::new(),
             said => self.connections.heard(said, &connection).await?,
         };
@@ -199,8 +199,8 @@ impl Holding {
         Ok(Passed { run, is_reached: here >= 1 && replicas >= self.replicas })
     }
 
-    /// Writes, and waits as a command says, on one connection; again, if that has broken since it
-    /// was used last.
+    /// Writes the mark and runs `wait`, on one connection. Tries again if the connection has broken
+    /// since its last use.
     async fn ask(
         &self,
         connection: &Connection,
@@ -220,7 +220,7 @@ impl Holding {
     }
 }
 
-/// A script that writes, and tells which Redis it is; also when its memory is full.
+/// A script that writes the mark and returns which Redis it is; it runs even when memory is full.
 fn mark() -> String {
     format!("#!lua flags=allow-oom\n{COMMON}\nredis.call('SET', KEYS[1], 1)\nreturn run()")
 }

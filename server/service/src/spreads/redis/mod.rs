@@ -66,7 +66,7 @@ pub struct RedisStore {
     max_byte_count: u64,
     spreads: Mutex<BTreeMap<String, Arc<Shared>>>,
     stopped: watch::Sender<bool>,
-    /// Pulls in flight, and releases of jobs whose pull ended unheard.
+    /// Pulls in flight, and releases of jobs whose caller has left.
     leasing: TaskTracker,
 }
 
@@ -172,7 +172,8 @@ impl RedisStore {
         Ok((shared, answered))
     }
 
-    /// Room that other spreads of this process leave to one; forgets settled groups to make it.
+    /// The bytes that the spreads of this process leave to a change. Forgets settled groups to make
+    /// room.
     async fn bytes_left(&self, wanted: u64, overhead: u64) -> Result<BytesLeft, Rejection> {
         for shared in self.all() {
             let missing = (self.byte_count() + wanted).saturating_sub(self.max_byte_count);
@@ -181,7 +182,7 @@ impl RedisStore {
             }
             let remembered = shared.with(|kept| kept.machine.remembered_memory());
             if remembered.is_some_and(|bytes| bytes > 0) {
-                // It may be gone, or not be reached: then there is less room.
+                // The spread may be gone or out of reach: then there is less room.
                 let _ = self.call(shared.name(), &Call::Forget { bytes: missing }).await;
             }
         }
@@ -219,18 +220,18 @@ impl RedisStore {
     /// Listens to Redis for changes of spreads until the server ends.
     async fn listen(&self) {
         loop {
-            // It has no time limits of its own.
+            // The subscription has no timeouts of its own.
             match timeout(LISTEN_TIME, self.engine.changes()).await {
                 Ok(Ok((changes, number))) => {
                     let mut changes = changes.into_on_message();
                     for shared in self.all() {
-                        self.look(&shared).await; // of what was missed
+                        self.look(&shared).await; // changes may have been missed
                     }
                     loop {
                         let message = match timeout(LOOK, changes.next()).await {
                             Ok(Some(message)) => message,
                             Ok(None) => break,
-                            // A connection that is gone may give no sign of it.
+                            // A broken connection may give no sign.
                             Err(_) if self.engine.has_moved(number) => break,
                             Err(_) => continue,
                         };
@@ -244,7 +245,7 @@ impl RedisStore {
                     }
                 }
                 Ok(Err(error)) => tracing::warn!(%error, "the store of named spreads is not heard"),
-                Err(_) => tracing::warn!("the store of named spreads lets nobody listen"),
+                Err(_) => tracing::warn!("the store of named spreads takes no listener"),
             }
             tokio::time::sleep(LISTEN_AGAIN).await;
         }
@@ -265,7 +266,7 @@ impl RedisStore {
     }
 }
 
-/// A call of this process broke off, or a spread was forgotten again and again.
+/// The refusal of a call that broke off, or whose spread was forgotten again and again.
 fn interrupted() -> Rejection {
     let allowed = "must be answered: try again";
     Rejection::new(Reason::StoreUnavailable, "spread_store", "no answer", allowed)

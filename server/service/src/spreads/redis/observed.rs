@@ -8,7 +8,7 @@ use super::engine::Engine;
 use crate::metrics::{StepFailure, StoreMetrics};
 use crate::telemetry::{self, Database};
 
-/// A step, by the name that metrics give it, and the command of Redis that takes it.
+/// A step: its name in metrics, and the command of Redis that takes it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     name: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// One that a script takes.
+    /// A step that a script takes.
     const fn script(name: &'static str) -> Self {
         Self { name, command: "EVALSHA" }
     }

@@ -16,7 +16,7 @@ use super::{RedisStore, interrupted, moment};
 use crate::spreads::Leased;
 
 impl RedisStore {
-    /// One pull, which is not interrupted: its leases are released if its caller has left. Also
+    /// One pull, in a task that continues if its caller leaves: then its leases are released. Also
     /// returns whether a consumer need not wait for more.
     pub(super) async fn pull_once(
         self: &Arc<Self>,
@@ -33,7 +33,7 @@ impl RedisStore {
             drop(asking);
             let _ = match pulled {
                 Ok((leased, is_final, run)) => {
-                    // Released again where replicas that may take over do not know of it.
+                    // If the replicas that may take over do not confirm it, the jobs are released.
                     let held = store.engine.holding.until_replicated(&run).await;
                     let unheard = Unheard { store: Arc::clone(&store), name, leased: Some(leased) };
                     let held = store.heard(&unheard.name, held);
@@ -68,7 +68,7 @@ impl RedisStore {
     }
 }
 
-/// Leases of a pull, until its caller has them.
+/// Leases of a pull until its caller has them; if dropped before, they are released.
 struct Unheard {
     store: Arc<RedisStore>,
     name: String,

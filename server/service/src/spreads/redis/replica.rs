@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offbeat_core::Rejection;
-use offbeat_core::spread::named::{NamedSpread, SpreadState};
+use offbeat_core::spread::named::{NamedSpread, NextJob, SpreadState};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -14,24 +14,24 @@ use super::calls::{Answer, CallId, Entry, Event};
 use crate::spreads::views::{describe, figures};
 use crate::spreads::{Description, SpreadFigures};
 
-/// A spread with its time and its life.
+/// A spread, its epoch, and the start of its clock.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub(super) machine: NamedSpread,
     pub(super) epoch: u64,
-    /// When its time began, in milliseconds by the clock of Redis.
+    /// When its clock began, in milliseconds by the clock of Redis.
     pub(super) zero: u64,
 }
 
-/// The spread of this name that entries belong to, and the restart of Redis since which they are:
-/// entries of another one may have replaced some that were lost.
+/// Identifies the spread of this name, and the run of Redis, that entries belong to. After a
+/// restart of Redis, other entries may have replaced some that were lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Life {
     /// The epoch in which it was opened.
     pub(super) life: String,
     /// The epoch now.
     pub(super) epoch: String,
-    /// The life of the Redis that reported it.
+    /// The run of the Redis that reported it.
     pub(super) run: String,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Answered {
     pub(super) millis: u64,
     pub(super) epoch: u64,
     pub(super) lease_millis: u64,
-    /// The life of the Redis that has it; empty until that is known.
+    /// The run of the Redis that has it; empty until that is known.
     pub(super) run: String,
 }
 
@@ -55,8 +55,8 @@ pub(super) struct Replica {
     pub(super) life: Option<Life>,
     /// The index of the first entry that it has not seen.
     pub(super) next: u64,
-    /// The last time that Redis reported, and when that was here; nothing while entries are missing: a
-    /// spread must not be older than what it has yet to read.
+    /// The last time that Redis reported, in milliseconds, and when that arrived here. `None` while
+    /// entries are missing: a spread must not advance beyond entries that it has yet to read.
     pub(super) seen: Option<(u64, Instant)>,
     /// Calls of this process that have no answer yet.
     pub(super) asked: BTreeMap<CallId, oneshot::Sender<Answered>>,
@@ -68,7 +68,7 @@ impl Replica {
         (self.kept, self.life, self.next, self.seen) = (None, None, 0, None);
     }
 
-    /// Takes the next entry. An error is that of a journal that this release cannot read.
+    /// Applies the next entry. Fails if this release cannot read the journal.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         let entry = Entry::read(bytes).ok_or("an entry that this release cannot read")?;
         let Entry { millis, event } = entry;
@@ -105,14 +105,14 @@ impl Replica {
         Ok(())
     }
 
-    /// Sets the time. No entry before it is missing.
+    /// Sets the time, in milliseconds by the clock of Redis. No entry before it may be missing.
     pub(super) fn hear(&mut self, millis: u64) {
         if self.seen.is_none_or(|(seen, _)| seen <= millis) {
             self.seen = Some((millis, Instant::now()));
         }
     }
 
-    /// The time of the spread at the last message from Redis.
+    /// The time of the spread at the last reply of Redis, in milliseconds.
     pub(super) fn now(&self) -> Option<u64> {
         let (kept, (millis, _)) = (self.kept.as_ref()?, self.seen?);
         Some(millis.saturating_sub(kept.zero))
@@ -139,7 +139,7 @@ impl Kept {
         self.machine.spec().lease_millis.unsigned_abs()
     }
 
-    /// Whether a pull of a consumer would lease one of so many jobs, or report that none will come.
+    /// Whether a pull of up to `count` jobs would lease one, or report that none will come.
     pub(super) fn may_lease(
         &self,
         now: u64,
@@ -153,6 +153,10 @@ impl Kept {
 
     pub(super) fn describe(&self, name: &str) -> Description {
         describe(name, self.epoch, &self.machine)
+    }
+
+    pub(super) fn next_jobs(&self, count: usize) -> Vec<NextJob> {
+        self.machine.next_jobs(count)
     }
 
     pub(super) fn figures(&self, name: &str, now: u64) -> SpreadFigures {
@@ -210,8 +214,8 @@ mod tests {
         postcard::to_stdvec(value).unwrap()
     }
 
-    /// What is in a Redis was written by another release. If this fails, entries or snapshots have
-    /// another form: raise `LAYOUT`, and write down the new digest.
+    /// A Redis may hold data of another release. If this fails, entries or snapshots have another
+    /// form: raise `LAYOUT`, and update the digest.
     #[test]
     fn another_form_of_journals_and_snapshots_is_another_layout() {
         let mut replica = Replica::default();

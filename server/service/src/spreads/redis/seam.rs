@@ -1,12 +1,12 @@
-//! The calls of [`SpreadStore`].
+//! [`SpreadStore`] over Redis.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use offbeat_core::spread::lease::{LeaseId, SettleAction};
 use offbeat_core::spread::named::{
-    GroupPart, GroupState, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec, Receipt,
-    SpreadState,
+    GroupPart, GroupState, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec, NextJob,
+    Receipt, SpreadState,
 };
 use offbeat_core::{Reason, Rejection};
 use tokio::time::Instant;
@@ -24,7 +24,7 @@ use crate::spreads::{
     SpreadStore,
 };
 
-/// Marks held groups as stored if they are on disk.
+/// Marks received groups as stored if they are on disk.
 fn tell_stored(is_stored: bool, statuses: &mut [GroupStatus]) {
     for status in statuses {
         if is_stored && status.state == GroupState::Received {
@@ -76,7 +76,7 @@ impl SpreadStore for Arc<RedisStore> {
         let answered = self.call_held(name, &Call::Update(changes)).await?;
         let Answer::Done(done) = answered.answer else { return Err(interrupted()) };
         done?;
-        self.describe(name).await
+        Ok(self.describe(name, 0).await?.0)
     }
 
     async fn submit(
@@ -149,7 +149,8 @@ impl SpreadStore for Arc<RedisStore> {
         wait: Duration,
     ) -> Result<Leased, Rejection> {
         let end = Instant::now() + wait;
-        // At first, the local state suffices, if it has a job. Later, only time makes it stale.
+        // At first, the local state suffices if it has a job. Later, it is stale only if time has
+        // passed.
         let (mut is_first, mut is_stale) = (true, false);
         loop {
             let shared = self.shared(name);
@@ -200,14 +201,19 @@ impl SpreadStore for Arc<RedisStore> {
             return Err(interrupted());
         };
         if extends {
-            // A replica that has taken over does not wait for a lease that was extended elsewhere.
+            // A replica that takes over without the extension would end the lease early.
             self.heard(name, self.engine.holding.until_replicated(&run).await)?;
         }
         Ok(Settled { outcomes, extended_end_time: moment(millis + lease_millis - 1) })
     }
 
-    async fn describe(&self, name: &str) -> Result<Description, Rejection> {
-        self.ask(name, |shared| shared.with(|kept| kept.describe(name))).await
+    async fn describe(
+        &self,
+        name: &str,
+        count: usize,
+    ) -> Result<(Description, Vec<NextJob>), Rejection> {
+        let describe = |kept: &Kept| (kept.describe(name), kept.next_jobs(count));
+        self.ask(name, |shared| shared.with(describe)).await
     }
 
     async fn list(&self, after: &str, count: usize) -> Result<(Vec<Description>, bool), Rejection> {
@@ -217,9 +223,9 @@ impl SpreadStore for Arc<RedisStore> {
         let mut page = Vec::new();
         for name in names.iter().take(count) {
             let is_used = self.lock().contains_key(name);
-            match self.describe(name).await {
+            match self.describe(name, 0).await {
                 Err(refused) if refused.reason == Reason::UnknownSpread => {}
-                described => page.push(described?),
+                described => page.push(described?.0),
             }
             if !is_used {
                 self.lock().remove(name); // calls that came meanwhile continue
@@ -275,7 +281,7 @@ impl SpreadStore for Arc<RedisStore> {
         wait: Duration,
     ) -> Result<Description, Rejection> {
         if mode == CloseMode::Discard {
-            let description = self.describe(name).await?;
+            let (description, _) = self.describe(name, 0).await?;
             let discarded = self.engine.discard(name).await.map_err(Failure::from);
             if !self.heard(name, discarded)? {
                 return Err(unknown(name));
@@ -286,7 +292,7 @@ impl SpreadStore for Arc<RedisStore> {
         let end = Instant::now() + wait;
         loop {
             let changes = self.shared(name).subscribe();
-            let description = self.describe(name).await?;
+            let (description, _) = self.describe(name, 0).await?;
             match description.state {
                 SpreadState::Open => drop(self.call_held(name, &Call::Close).await?),
                 SpreadState::Draining if !self.is_over(end) => {

@@ -19,7 +19,8 @@ const MOST_READS: usize = 10_000;
 /// Number of unanswered calls at which those without a waiting caller are dropped.
 const FORGOTTEN_AFTER: usize = 1_024;
 
-/// Bytes of entries, or of unneeded data, after which a snapshot is taken, if it is not larger.
+/// Bytes of entries, or of unneeded data, after which a snapshot is taken; more if the snapshot, or
+/// the spread, is larger.
 const SNAPSHOT_AFTER: u64 = 1 << 20;
 
 #[derive(Debug)]
@@ -95,7 +96,8 @@ impl Shared {
         })
     }
 
-    /// Starts a pull of up to `count` jobs; `None` while other pulls ask for all jobs that there are.
+    /// Starts a pull of up to `count` jobs; `None` while other pulls ask for all jobs that there
+    /// are, unless it `must_ask`.
     pub(super) fn begin_asking(self: &Arc<Self>, count: u64, must_ask: bool) -> Option<Asking> {
         // A spread that has ended has no jobs: each pull gets that answer.
         let most = if must_ask { u64::MAX } else { self.free_jobs().unwrap_or(0).max(1) };
@@ -114,8 +116,8 @@ impl Shared {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Asks the spread as it was when Redis last answered; `None` if it is not known, or not all of
-    /// it.
+    /// Calls `ask` on the spread as of the last reply of Redis; `None` if it is not known, or
+    /// entries are missing.
     pub(super) fn with<T>(&self, ask: impl FnOnce(&Kept) -> T) -> Option<T> {
         self.with_life(|kept, _, _| ask(kept))
     }
@@ -208,8 +210,8 @@ impl Shared {
         }
     }
 
-    /// Takes the reply of Redis about the entries from an index on, one of them `added`, and asks
-    /// until none is missing.
+    /// Applies the reply of Redis about the entries from `from` on, to which this call may have
+    /// `added` one, and asks again until none is missing.
     async fn take_all(self: &Arc<Self>, told: Told, from: u64, added: bool) -> Result<(), Failure> {
         let (mut told, mut from, mut added) = (told, from, added);
         let mut reading = None;
@@ -227,7 +229,7 @@ impl Shared {
                 Missing::Entries | Missing::Snapshot { .. } => {
                     reading = Some(self.reading.lock().await);
                     if self.has(&told) {
-                        return Ok(()); // who had the lock has read it
+                        return Ok(()); // the previous holder of the lock has read them
                     }
                 }
             }
@@ -237,7 +239,7 @@ impl Shared {
         Err(Failure::Engine("the journal grows faster than it can be read".to_owned()))
     }
 
-    /// Whether all of an answer is known.
+    /// Whether all entries of a reply are known.
     fn has(&self, told: &Told) -> bool {
         let replica = self.lock();
         replica.life.as_ref() == Some(&told.life) && replica.next >= told.next
@@ -245,7 +247,7 @@ impl Shared {
 
     fn take(&self, told: &Told, from: u64, added: bool) -> Result<Missing, Failure> {
         let mut replica = self.lock();
-        // Redis may also have gone back to less than was seen; an entry that was added is beyond it.
+        // Redis may also have fewer entries than were seen, even with the one that was added.
         let is_behind = from.saturating_add(u64::from(added)) > told.next;
         if replica.life.as_ref() != Some(&told.life) || is_behind {
             replica.forget();
@@ -293,8 +295,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Replaces a long journal and an older snapshot by a new snapshot, beside the calls. Only this
-    /// frees the memory of jobs: a snapshot may hold many that were settled since.
+    /// Replaces a long journal and an older snapshot by a new snapshot, in the background. Only
+    /// this frees the memory of jobs: a snapshot may hold many that were settled since.
     fn compact_if_long(self: &Arc<Self>, bytes: u64, snapshot_bytes: u64) {
         let needed = self.with(|kept| kept.machine.memory()).unwrap_or(u64::MAX);
         let is_long = bytes >= SNAPSHOT_AFTER.max(snapshot_bytes);
@@ -316,7 +318,7 @@ impl Shared {
         if !self.engine.claim_snapshot(&self.name).await.map_err(|error| error.to_string())? {
             return Ok(());
         }
-        // The calls need this copy of the spread, so it is not locked while a snapshot is made.
+        // The snapshot is made of another copy of the spread: the calls need this one.
         let copy = Self::new(&self.name, self.engine.clone(), self.process, Arc::default());
         let copy = Arc::new(copy);
         copy.is_compacting.store(true, Ordering::Relaxed);

@@ -4,15 +4,15 @@ use super::{Due, anywhere};
 use crate::generator::Generator;
 use crate::scenario::Timing;
 
-/// Kinds of one timing: the same every cycle, or redrawn in each.
+/// The jobs of one timing: the same in every cycle, or redrawn in each.
 #[derive(Debug)]
 pub(in crate::world) struct Cycles {
     due: Vec<Due>,
     place: usize,
     base: u64,
     timing: Timing,
-    /// Where times are redrawn in each cycle: of each kind, how far in active time it stands behind
-    /// the first; a kind without has a time of its own.
+    /// If times are redrawn in each cycle: for each kind, how far in active time it stands after
+    /// the first; `None` for a kind with a time of its own.
     redrawn: Option<Vec<(u8, Option<u64>)>>,
 }
 
@@ -25,13 +25,13 @@ impl Cycles {
         Self { due, place: 0, base: 0, timing, redrawn }
     }
 
-    /// When the next is due.
+    /// When the next job is due.
     #[inline]
     pub(super) fn next_time(&self) -> u64 {
         self.due.get(self.place).map_or(u64::MAX, |(at, ..)| self.base + at)
     }
 
-    /// Takes the next.
+    /// Takes the next job.
     #[inline]
     pub(in crate::world) fn next(&mut self, generator: &mut Generator) -> Option<(u32, u8)> {
         let (_, user, kind) = *self.due.get(self.place)?;
@@ -46,7 +46,7 @@ impl Cycles {
         Some((user, kind))
     }
 
-    /// Other times for the next cycle.
+    /// Draws other times for the next cycle.
     fn draw(&mut self, generator: &mut Generator) {
         let users = self.due.iter().map(|(_, user, _)| *user as usize + 1).max().unwrap_or(0);
         let active = self.timing.active();
@@ -63,7 +63,7 @@ impl Cycles {
         self.due.sort_unstable();
     }
 
-    /// One cycle alone: what comes later is planned by the jobs themselves.
+    /// The jobs of a single cycle. After it, the jobs themselves plan the next ones.
     pub(in crate::world) fn once(&mut self) -> Vec<Due> {
         std::mem::take(&mut self.due)
     }

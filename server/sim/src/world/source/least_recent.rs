@@ -3,7 +3,7 @@
 use super::super::ascending::Ascending;
 use crate::scenario::Timing;
 
-/// Now and then a batch of those whose last run is longest ago.
+/// At intervals, a batch of the users whose last run is longest ago.
 #[derive(Debug)]
 pub(in crate::world) struct LeastRecent {
     idle: Ascending<(u64, u32)>,
@@ -25,7 +25,7 @@ impl LeastRecent {
         Self { idle, kinds, interval: timing.cycle, batch: 0, spread: 0, timing, next }
     }
 
-    /// The due users that waited longest; they are no longer idle.
+    /// Takes the due users whose last run is longest ago.
     pub(in crate::world) fn take(&mut self, now: u64) -> Vec<u32> {
         let mut taken = Vec::new();
         while taken.len() < self.batch as usize {
@@ -38,13 +38,13 @@ impl LeastRecent {
         taken
     }
 
-    /// The batch after this one comes an interval later, in active time.
+    /// Plans the next batch an interval later, in active time.
     pub(in crate::world) fn plan_next(&mut self, up_from: impl Fn(u64) -> u64) {
         self.next = self.next.saturating_add(self.interval);
         self.put_off(up_from);
     }
 
-    /// Puts the next batch off until the producer is up, in active time.
+    /// Delays the next batch until the producer is up, in active time.
     pub(in crate::world) fn put_off(&mut self, up_from: impl Fn(u64) -> u64) {
         loop {
             let next = up_from(self.timing.active_from(self.next));
@@ -55,7 +55,7 @@ impl LeastRecent {
         }
     }
 
-    /// A user's run has ended; if it came to nothing, it counts as it was.
+    /// A user's run has ended. If it failed, `last` is when an earlier one was done.
     pub(super) fn ended(&mut self, user: u32, kind: u8, last: u64) {
         if self.kinds.first() == Some(&kind) {
             self.idle.push((last, user));

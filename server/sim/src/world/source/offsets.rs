@@ -1,4 +1,4 @@
-//! Offsets of users in the cycle, as the service answers.
+//! Offsets of users in the cycle, as the service computes them.
 
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::schedule::Kinds;
@@ -9,7 +9,7 @@ use crate::scenario::{
     Kind, KindPlacement, Scenario, SlotSchedule, Strategy, StrategyKind, Timing,
 };
 
-/// Offset of each user in the cycle, in microseconds, as the service answers.
+/// The offset of each user in the cycle, in microseconds, as the service computes it.
 pub(crate) fn offsets(schedule: &Schedule, population: u32) -> Result<Vec<u64>, Rejection> {
     let tick = u64::try_from(schedule.resolution().nanos() / 1_000).unwrap_or_default();
     let mut offsets = Vec::with_capacity(population as usize);
@@ -24,15 +24,15 @@ pub(crate) fn offsets(schedule: &Schedule, population: u32) -> Result<Vec<u64>, 
     refused.map_or(Ok(offsets), Err)
 }
 
-/// The schedule as the first kind has it.
+/// The schedule of the first kind.
 pub(crate) fn first_kind(schedule: &Schedule) -> Result<Schedule, Rejection> {
     let kinds = schedule.kinds().map(Kinds::as_slice);
     let first = kinds.and_then(|kinds| kinds.first()).map(|kind| kind.name.clone());
     schedule.of_kind(first.as_deref())
 }
 
-/// What each kind is asked about with: the schedule that declares it, or one for it alone, which
-/// stands where the caller shifts it.
+/// The schedule in requests for each kind: the schedule that declares the kind, or one for the kind
+/// alone, shifted as the caller places it.
 pub(in crate::world) fn kind_schedules(
     scenario: &Scenario,
     strategy: &Strategy,
@@ -61,7 +61,7 @@ pub(in crate::world) fn kind_schedules(
     scenario.kinds.iter().zip(shifts).enumerate().map(own).collect()
 }
 
-/// A schedule of the same timing, of another salt.
+/// A schedule of the same timing with another salt.
 pub(super) fn hashed(timing: &Timing, salt: &str) -> Result<Schedule, Rejection> {
     let mut spec = ScheduleSpec::every(Span::from_millis(timing.cycle / 1_000));
     spec.active_windows = timing.active_windows();
@@ -71,8 +71,8 @@ pub(super) fn hashed(timing: &Timing, salt: &str) -> Result<Schedule, Rejection>
     Schedule::try_new(&spec)
 }
 
-/// How far in active time each kind stands behind the first; those that stand elsewhere by
-/// themselves have 0.
+/// How far each kind stands after the first, in microseconds of active time; 0 for kinds with
+/// places of their own.
 pub(crate) fn shifts(scenario: &Scenario, strategy: &Strategy) -> Result<Vec<u64>, Rejection> {
     let shared: Vec<usize> = scenario.shared_kinds().collect();
     let (kinds, active) = (shared.len() as u64, scenario.timing.active());
@@ -97,8 +97,8 @@ pub(crate) fn shifts(scenario: &Scenario, strategy: &Strategy) -> Result<Vec<u64
     Ok(shifts)
 }
 
-/// All at the beginning of the cycle, in the order of a spread over the groups: a microsecond
-/// after the other.
+/// All users at the beginning of the cycle, in the order of a spread over the groups, one
+/// microsecond apart.
 pub(super) fn spread(scenario: &Scenario, feeders: u32) -> Result<Vec<u64>, Rejection> {
     let size = scenario.lock.map_or(1, |lock| lock.group_size.max(1));
     let population = scenario.population;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Of a Redis 7.0.15 with an append-only file, without what says nothing of spreads.
+/// `INFO` of a Redis 7.0.15 with an append-only file, without lines that do not matter to spreads.
 const INFO: &str = "\
 # Server\r
 redis_version:7.0.15\r
@@ -30,7 +30,7 @@ master_failover_state:no-failover\r
 cluster_enabled:0\r
 ";
 
-/// It, where CONFIG is allowed.
+/// The same with changes, where CONFIG is allowed.
 fn said(changes: &[(&str, &str)], config: &[(&str, &str)]) -> Said {
     let mut info = INFO.to_owned();
     for (from, to) in changes {

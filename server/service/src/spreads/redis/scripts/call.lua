@@ -1,8 +1,9 @@
--- Adds a call to the journal of a spread, if there is one to add, and tells what the caller has
--- not seen of it. KEYS: state, journal, epochs. ARGV: layout, channel, name, index of the first
+-- Adds a call to the journal of a spread, if there is one to add, and returns the entries that the
+-- caller has not seen. KEYS: state, journal, epochs. ARGV: layout, channel, name, index of the
+-- first
 -- entry that the caller has not seen, most bytes of entries, entry (or nothing).
--- {0}: there is no such spread; {2, layout}: another release has changed it; {1, life, epoch, run,
--- first, next, millis, bytes, snapshot, its size, entries}.
+-- Returns {0}: there is no such spread; {2, layout}: another release has changed it; or {1, life,
+-- epoch, run, first, next, millis, bytes, snapshot, its size, entries}.
 local state, journal, epochs = unpack(KEYS)
 local layout, channel, name, from, most, entry = unpack(ARGV)
 local known = redis.call('HMGET', state, 'layout', 'life', 'run', 'first', 'snapshot', 'time',
@@ -13,8 +14,9 @@ local epoch, this_run = known[7], run()
 -- Time never goes back in a life of a spread.
 local millis = math.max(clock(), tonumber(known[6]))
 if known[3] ~= this_run then
-  -- What was last in the journal may be lost, and with it leases. The clock may be another one, too.
+  -- The end of the journal may be lost, and leases with it. The clock may be another one, too.
   epoch, millis = new_epoch(epochs), clock()
+  restate(state, journal)
   redis.call('HSET', state, 'run', this_run, 'epoch', epoch)
   append(state, journal, millis, 'R' .. string.rep('0', 20 - #epoch) .. epoch)
 end

@@ -1,4 +1,5 @@
--- Discards a spread: 1, or 0 if there is none. KEYS: state, journal, names. ARGV: channel, name.
+-- Discards a spread. Returns 1, or 0 if there is none. KEYS: state, journal, names. ARGV: channel,
+-- name.
 local state, journal, names = unpack(KEYS)
 local snapshot = redis.call('HGET', state, 'snapshot')
 if snapshot and snapshot ~= '' then redis.call('UNLINK', snapshot) end

@@ -1,6 +1,6 @@
--- Opens a spread: 1, or 0 if there is one already, or -1 if there are as many as may be.
--- KEYS: state, journal, names, epochs. ARGV: name, layout, entry, most names, and of a spread that
--- has ended and is to make room: its life, and how many entries it had.
+-- Opens a spread. Returns 1, or 0 if there is one already, or -1 if there are as many as allowed.
+-- KEYS: state, journal, names, epochs. ARGV: name, layout, entry, most names, and the life and the
+-- number of entries of an ended spread of this name that it replaces.
 local state, journal, names, epochs = unpack(KEYS)
 local name, layout, entry, most, life, next = unpack(ARGV)
 if redis.call('EXISTS', state) == 1 then
@@ -14,7 +14,7 @@ elseif redis.call('ZCARD', names) >= tonumber(most) then
 end
 local epoch, millis = new_epoch(epochs), clock()
 redis.call('HSET', state, 'layout', layout, 'life', epoch, 'epoch', epoch, 'run', run(), 'first', 0,
-  'bytes', 0, 'snapshot', '', 'size', 0, 'time', string.format('%.0f', millis))
+  'bytes', 0, 'snapshot', '', 'replaced', '', 'size', 0, 'time', string.format('%.0f', millis))
 redis.call('ZADD', names, 0, name)
 append(state, journal, millis, 'O' .. string.rep('0', 20 - #epoch) .. epoch .. entry)
 return 1
