@@ -150,6 +150,27 @@ async fn a_spread_that_ends_with_a_redriven_job_ends_the_wait_for_it() {
     assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
+/// A consumer that found the name unknown may be late: the spread has been opened and closed since.
+#[tokio::test]
+async fn who_asks_so_finds_a_closed_spread_closed_and_opens_an_unknown_one() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let open = json!({
+        "spreadName": "s", "spec": {"order": {"feederCount": 1}}, "leaveClosed": true,
+    });
+    let opened = ask(&mut channel, "OpenSpread", open.clone()).await.unwrap();
+    assert_eq!(opened["created"], true);
+    ask(&mut channel, "CloseSpread", json!({"spreadName": "s"})).await.unwrap();
+    let found = ask(&mut channel, "OpenSpread", open.clone()).await.unwrap();
+    assert_eq!(found.get("created"), None);
+    assert_eq!(found["description"]["state"], "SPREAD_STATE_CLOSED");
+    assert_eq!(found["description"]["epoch"], opened["description"]["epoch"]);
+    assert_eq!(pull(&mut channel, 1).await["emptyReason"], "EMPTY_REASON_SPREAD_CLOSED");
+    let again = json!({"spreadName": "s", "spec": open["spec"]});
+    let again = ask(&mut channel, "OpenSpread", again).await.unwrap();
+    assert_eq!(again["created"], true);
+}
+
 #[tokio::test]
 async fn limits_that_are_set_change_and_the_others_stay() {
     let server = Server::start(&config());

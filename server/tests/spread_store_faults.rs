@@ -9,7 +9,7 @@ mod stores;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offbeat::spreads::{CloseMode, RedisStore, SpreadStore as _};
+use offbeat::spreads::{CloseMode, IfClosed, RedisStore, SpreadStore as _};
 use offbeat_core::Reason;
 use offbeat_core::spread::lease::{SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{GroupState, Receipt, SpreadState};
@@ -22,7 +22,7 @@ async fn a_spread_that_is_opened_anew_leaves_nothing_behind() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
     for round in 0..3 {
-        let opened = store.open("s".to_owned(), spec(600_000)).await.unwrap();
+        let opened = store.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
         assert!(opened.1, "round {round}");
         for number in 0..8 {
             store.submit("s", vec![large(format!("g{number}"), 1)]).await.unwrap();
@@ -47,7 +47,7 @@ async fn a_spread_that_is_opened_anew_leaves_nothing_behind() {
 async fn a_server_that_catches_up_is_not_ahead_of_what_it_reads() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
-    store.open("s".to_owned(), spec(8_000)).await.unwrap();
+    store.open("s".to_owned(), spec(8_000), IfClosed::Reopen).await.unwrap();
     // No snapshot is taken: the journal is read page by page. The leases of the first pages are
     // settled on the last one, in time.
     redis.command(&["SET", "test:spread:s:claim", "1"]).await;
@@ -86,7 +86,7 @@ async fn a_server_that_catches_up_is_not_ahead_of_what_it_reads() {
 async fn spreads_outlive_redis_and_no_lease_of_before_settles_anything() {
     let mut redis = Redis::start(&["--appendonly", "yes", "--appendfsync", "always"]).await;
     let store = connect(&redis).await;
-    let before = store.open("s".to_owned(), spec(5_000)).await.unwrap().0;
+    let before = store.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap().0;
     store.submit("s", vec![group("a", 2), group("b", 2)]).await.unwrap();
     let leased = store.pull("s", &one(), 3, NOW).await.unwrap();
     store.settle("s", vec![(leased.jobs[0].id, SettleAction::Ack)]).await.unwrap();
@@ -117,7 +117,7 @@ async fn spreads_outlive_redis_and_no_lease_of_before_settles_anything() {
 async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
     let mut redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
-    let before = here.open("s".to_owned(), spec(5_000)).await.unwrap().0;
+    let before = here.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap().0;
     here.submit("s", vec![group("kept", 2)]).await.unwrap();
     redis.command(&["SAVE"]).await;
     for number in 0..5 {
@@ -159,7 +159,7 @@ async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
 async fn a_long_journal_gives_way_to_a_snapshot_that_others_read() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
-    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    store.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
     for number in 0..40 {
         store.submit("s", vec![large(format!("g{number}"), 4)]).await.unwrap();
         let pulled = store.pull("s", &one(), 3, NOW).await.unwrap();
@@ -190,7 +190,7 @@ async fn a_long_journal_gives_way_to_a_snapshot_that_others_read() {
 async fn a_redis_that_does_not_answer_is_unavailable_and_then_answers_again() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
-    store.open("s".to_owned(), spec(1_000)).await.unwrap();
+    store.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();
     store.submit("s", vec![group("a", 1)]).await.unwrap();
     redis.freeze();
     let refused = store.pull("s", &one(), 1, NOW).await.unwrap_err();
@@ -205,7 +205,7 @@ async fn a_redis_that_refuses_connections_for_a_while_is_asked_again() {
     let redis = Redis::start(&["--requirepass", "one"]).await;
     let url = format!("{}?pass=one", redis.url());
     let store = RedisStore::connect(&at(&redis), &url, BYTES).await.unwrap();
-    store.open("s".to_owned(), spec(1_000)).await.unwrap();
+    store.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();
     let say = async |password: &str, words: &[&str]| {
         redis.command(&[&["--no-auth-warning", "-a", password], words].concat()).await
     };
@@ -230,7 +230,7 @@ async fn a_redis_that_refuses_connections_for_a_while_is_asked_again() {
 async fn a_redis_without_memory_refuses_groups_and_loses_none() {
     let redis = Redis::start(&["--maxmemory", "8mb", "--maxmemory-policy", "noeviction"]).await;
     let store = connect(&redis).await;
-    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    store.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
     let mut taken = 0;
     let refused = loop {
         match store.submit("s", vec![large(format!("g{taken}"), 1)]).await {
@@ -263,7 +263,7 @@ async fn a_redis_without_memory_makes_room_by_itself() {
     const STATE: &str = "test:spread:s:state";
     let redis = Redis::start(&["--maxmemory-policy", "noeviction"]).await;
     let store = connect(&redis).await;
-    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    store.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
     let empty = told(&redis, "used_memory").await;
     for number in 0..24 {
         store.submit("s", vec![large(format!("g{number}"), 1)]).await.unwrap();
@@ -311,7 +311,7 @@ async fn a_redis_without_memory_makes_room_by_itself() {
 async fn a_redis_that_was_replaced_for_a_while_begins_another_life() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
-    let before = store.open("s".to_owned(), spec(5_000)).await.unwrap().0;
+    let before = store.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap().0;
     store.submit("s", vec![group("a", 1)]).await.unwrap();
     let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
     // It was not restarted, but another one may have answered meanwhile.
@@ -328,7 +328,7 @@ async fn settled_groups_are_forgotten_where_room_is_wanted() {
     let redis = Redis::start(&[]).await;
     let store = RedisStore::connect(&at(&redis), &redis.url(), 100_000).await.unwrap();
     for name in ["s", "t"] {
-        store.open(name.to_owned(), spec(600_000)).await.unwrap();
+        store.open(name.to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
     }
     // Each is remembered with more than 160 bytes.
     for number in 0..1_500 {
@@ -363,7 +363,7 @@ async fn a_redis_that_would_lose_spreads_is_refused() {
 async fn what_a_later_release_keeps_is_left_alone() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
-    store.open("s".to_owned(), spec(1_000)).await.unwrap();
+    store.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();
     redis.command(&["HSET", "test:spread:s:state", "layout", "2"]).await;
     let refused = store.submit("s", vec![group("a", 1)]).await.unwrap_err();
     assert_eq!(refused.reason, Reason::StoreUnavailable);

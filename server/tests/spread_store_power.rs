@@ -9,7 +9,7 @@ mod stores;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offbeat::spreads::{Description, RedisStore, SpreadStore as _};
+use offbeat::spreads::{Description, IfClosed, RedisStore, SpreadStore as _};
 use offbeat_core::spread::lease::SettleAction;
 use redis_server::Redis;
 use stores::{NOW, connect, group, large, names, one, spec};
@@ -18,7 +18,7 @@ use stores::{NOW, connect, group, large, names, one, spec};
 async fn opened() -> (Redis, Arc<RedisStore>) {
     let redis = Redis::start(&["--appendonly", "yes", "--appendfsync", "always"]).await;
     let store = connect(&redis).await;
-    store.open("s".to_owned(), spec(1_000)).await.unwrap();
+    store.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();
     (redis, store)
 }
 

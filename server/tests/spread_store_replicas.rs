@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use authority::Authority;
 use offbeat::config::SpreadStoreConfig;
-use offbeat::spreads::{RedisStore, SpreadStore as _};
+use offbeat::spreads::{IfClosed, RedisStore, SpreadStore as _};
 use offbeat_core::Reason;
 use offbeat_core::spread::lease::{SettleAction, SettleOutcome};
 use offbeat_core::spread::named::GroupState;
@@ -66,7 +66,7 @@ async fn groups_are_stored_where_redis_writes_each_change_to_disk() {
     ] {
         let redis = Redis::start(flags).await;
         let store = connect_by(&at(&redis)).await;
-        store.open("s".to_owned(), spec(5_000)).await.unwrap();
+        store.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap();
         let can_ask = !redis.command(&["WAITAOF", "0", "0", "1"]).await.contains("unknown command");
         let is_written = flags.contains(&"yes");
         let expected = if is_written && can_ask { GroupState::Stored } else { state };
@@ -78,7 +78,7 @@ async fn groups_are_stored_where_redis_writes_each_change_to_disk() {
 async fn what_redis_says_it_has_stored_is_there_after_it_was_killed() {
     let mut redis = Redis::start(&["--appendonly", "yes", "--appendfsync", "everysec"]).await;
     let store = connect_by(&at(&redis)).await;
-    store.open("s".to_owned(), spec(1_000)).await.unwrap();
+    store.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();
     let (mut stored, mut ids) = (Vec::new(), Vec::new());
     for round in 0..3 {
         for number in 0..8 {
@@ -103,7 +103,7 @@ async fn answers_are_withheld_until_replicas_have_what_they_say() {
     let (primary, replica) = pair(&[]).await;
     let config = SpreadStoreConfig { replicas: 1, ..at(&primary) };
     let store = connect_by(&config).await;
-    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    store.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
     assert_eq!(submitted(&store, "a").await, GroupState::Received);
     let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
     assert_eq!(names(&leased), ["a/0"]);
@@ -145,7 +145,7 @@ async fn groups_are_stored_where_the_replicas_that_may_take_over_say_so() {
     let (primary, replica) = pair(&ALWAYS).await;
     let config = SpreadStoreConfig { replicas: 1, ..at(&primary) };
     let store = connect_by(&config).await;
-    store.open("s".to_owned(), spec(5_000)).await.unwrap();
+    store.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap();
     // Redis 7.0 cannot be asked what replicas have written.
     let can_ask = !primary.command(&["WAITAOF", "0", "0", "1"]).await.contains("unknown command");
     let expected = if can_ask { GroupState::Stored } else { GroupState::Received };
@@ -172,7 +172,7 @@ async fn sentinels_say_where_redis_is_also_after_a_failover() {
     let url = format!("redis+sentinel://127.0.0.1:1,{}/main", ports.join(","));
     let config = SpreadStoreConfig { replicas: 1, ..SpreadStoreConfig::at(&url, "test:") };
     let store = connect_by(&config).await;
-    let before = store.open("s".to_owned(), spec(2_000)).await.unwrap().0;
+    let before = store.open("s".to_owned(), spec(2_000), IfClosed::Reopen).await.unwrap().0;
     submitted(&store, "a").await;
     let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
     let waiting = Arc::clone(&store);
@@ -230,7 +230,7 @@ async fn redis_is_asked_over_tls_and_shown_a_certificate() {
         SpreadStoreConfig { ca, certificate, key, ..SpreadStoreConfig::at(&url, "test:") }
     };
     let store = connect_by(&with(Some(&ca), Some(&certificate), Some(&key))).await;
-    store.open("s".to_owned(), spec(5_000)).await.unwrap();
+    store.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap();
     submitted(&store, "a").await;
     assert_eq!(store.pull("s", &one(), 9, SOON).await.unwrap().jobs.len(), 2);
 

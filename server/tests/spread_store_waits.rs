@@ -9,7 +9,7 @@ mod stores;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offbeat::spreads::{CloseMode, RedisStore, SpreadStore as _};
+use offbeat::spreads::{CloseMode, IfClosed, RedisStore, SpreadStore as _};
 use offbeat_core::Reason;
 use offbeat_core::spread::lease::{SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{EmptyReason, GroupState, SpreadState};
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 async fn those_who_wait_hear_of_what_another_process_did() {
     let redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
-    here.open("s".to_owned(), spec(1_000)).await.unwrap();
+    here.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();
     let waiting = Arc::clone(&here);
     let pull = tokio::spawn(async move {
         waiting.pull("s", &one(), 4, Duration::from_secs(20)).await.unwrap()
@@ -57,7 +57,7 @@ async fn those_who_wait_hear_of_what_another_process_did() {
 async fn a_lease_that_ends_is_noticed_by_those_who_wait() {
     let redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
-    here.open("s".to_owned(), spec(1_000)).await.unwrap();
+    here.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();
     here.submit("s", vec![group("a", 1)]).await.unwrap();
     let first = here.pull("s", &one(), 1, NOW).await.unwrap();
     let start = Instant::now();
@@ -73,7 +73,7 @@ async fn a_lease_that_ends_is_noticed_by_those_who_wait() {
 async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
-    store.open("s".to_owned(), spec(600_000)).await.unwrap();
+    store.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
     store.submit("s", vec![group("a", 40)]).await.unwrap();
     // While Redis is stopped, the pull is on its way, and its caller leaves.
     redis.freeze();
@@ -106,7 +106,7 @@ async fn entries(redis: &Redis) -> u64 {
 async fn of_those_who_wait_only_as_many_ask_as_there_are_jobs() {
     let redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
-    here.open("s".to_owned(), spec(600_000)).await.unwrap();
+    here.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
     let mut pulls = tokio::task::JoinSet::new();
     for number in 0..50 {
         let store = Arc::clone(&here);
@@ -136,7 +136,7 @@ async fn of_those_who_wait_only_as_many_ask_as_there_are_jobs() {
 async fn a_store_is_done_when_jobs_that_nobody_heard_of_are_given_back() {
     let redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
-    here.open("s".to_owned(), spec(600_000)).await.unwrap();
+    here.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
     here.submit("s", vec![group("a", 1)]).await.unwrap();
     there.describe("s", 0).await.unwrap();
     redis.freeze();
@@ -154,7 +154,7 @@ async fn a_store_is_done_when_jobs_that_nobody_heard_of_are_given_back() {
 async fn those_who_wait_for_a_spread_that_is_discarded_hear_of_it() {
     let redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
-    here.open("s".to_owned(), spec(5_000)).await.unwrap();
+    here.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap();
     here.submit("s", vec![group("a", 1)]).await.unwrap();
     here.pull("s", &one(), 1, NOW).await.unwrap();
     let (puller, asker) = (Arc::clone(&here), Arc::clone(&here));
@@ -179,7 +179,7 @@ async fn those_who_wait_hear_what_another_call_finds_out() {
     // It does not listen to Redis.
     let here = RedisStore::connect(&at(&redis), &redis.url(), BYTES).await.unwrap();
     let there = connect(&redis).await;
-    here.open("s".to_owned(), spec(5_000)).await.unwrap();
+    here.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap();
     let store = Arc::clone(&here);
     let pull =
         tokio::spawn(
@@ -199,7 +199,7 @@ async fn those_who_wait_ask_for_what_another_one_may_not_have() {
     let (here, there) = (connect(&redis).await, connect(&redis).await);
     let mut spec = spec(600_000);
     spec.limits.max_consumer_lease_count = 1;
-    here.open("s".to_owned(), spec).await.unwrap();
+    here.open("s".to_owned(), spec, IfClosed::Reopen).await.unwrap();
     let mut pulls = tokio::task::JoinSet::new();
     for number in 0..10 {
         let store = Arc::clone(&here);

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use offbeat::spreads::{
-    CloseMode, DeadLetterIds, Description, MemoryStore, RedisStore, SpreadStore,
+    CloseMode, DeadLetterIds, Description, IfClosed, MemoryStore, RedisStore, SpreadStore,
 };
 use offbeat_core::spread::SpreadSpec;
 use offbeat_core::spread::lease::{LeaseId, SettleAction, SettleOutcome};
@@ -53,7 +53,7 @@ fn described(description: &Description) -> impl std::fmt::Debug + use<> {
 /// A call in every store's terms; leases by sequence and attempt.
 #[derive(Debug, Clone)]
 enum Call {
-    Open,
+    Open(IfClosed),
     Update(i64),
     Submit(Vec<GroupPart>),
     Groups(Vec<String>),
@@ -78,8 +78,8 @@ impl Asked<'_> {
         let mut leases = Vec::new();
         let ids = |numbers: &[u64], epoch: u64| DeadLetterIds { epoch, numbers: numbers.to_vec() };
         let answer = match call {
-            Call::Open => {
-                let opened = store.open(name.to_owned(), self.spec).await;
+            Call::Open(if_closed) => {
+                let opened = store.open(name.to_owned(), self.spec, if_closed).await;
                 if let Ok((description, _)) = &opened {
                     *epoch = description.epoch;
                 }
@@ -169,7 +169,9 @@ fn call(rng: &mut Mt64, step: usize, leases: &[(u64, u32)]) -> Call {
         10 if step.is_multiple_of(5) => Call::Update(10 + below(rng, 60) as i64),
         11 if step > 30 && below(rng, 4) == 0 => Call::Drain,
         12 if step > 30 && below(rng, 6) == 0 => Call::Discard,
-        13 if step.is_multiple_of(4) => Call::Open,
+        13 if step.is_multiple_of(4) => {
+            Call::Open([IfClosed::Reopen, IfClosed::Leave][below(rng, 2)])
+        }
         _ if leases.is_empty() || below(rng, 2) == 0 => {
             Call::Pull(if below(rng, 30) == 0 { 2 } else { below(rng, 2) }, 1 + below(rng, 6))
         }
@@ -204,7 +206,8 @@ async fn history(seed: u64, stores: [Arc<RedisStore>; 2], memory: Arc<MemoryStor
     let (name, mut leases) = (format!("spread {seed}"), Vec::new());
     let (mut expected_epoch, mut epoch) = (0, 0);
     for step in 0..60 {
-        let call = if step == 0 { Call::Open } else { call(&mut rng, step, &leases) };
+        let first = Call::Open(IfClosed::Leave);
+        let call = if step == 0 { first } else { call(&mut rng, step, &leases) };
         let asked = Asked { store: &*memory, spec };
         let (expected, leased) = asked.ask(&name, &mut expected_epoch, call.clone()).await;
         let store = &stores[below(&mut rng, 2)];

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use Offbeat\Client;
+use Offbeat\Exception\NotFound;
 use Offbeat\Exception\Unavailable;
 use Offbeat\NamedSpread\LeasedJob;
 use Offbeat\NamedSpread\SettleAction;
@@ -260,6 +261,18 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         $spread->producer()->submit('a', ['1']);
         self::assertSame(['1'], self::work($consumer, 1));
         $consumer->close();
+    }
+
+    /** After a restart a consumer finds the name unknown; then a producer opens and closes it. */
+    public function testWhoIsLateToOpenASpreadLeavesItClosed(): void
+    {
+        $spread = self::client()->namedSpread(self::name(), feederCount: 1);
+        self::assertSame(SpreadState::Closed, $spread->close()->state);
+        $calls = (new \ReflectionProperty($spread, 'calls'))->getValue($spread);
+        $calls->reopen(new NotFound('unknown', 'ERROR_REASON_UNKNOWN_SPREAD'));
+        self::assertSame(SpreadState::Closed, $spread->describe()->state);
+        self::assertSame([], iterator_to_array($spread->consumer('late'), false));
+        self::assertSame(SpreadState::Open, $spread->open()->state);
     }
 
     /** @dataProvider modes */

@@ -31,8 +31,8 @@ def test_a_spread_that_is_lost_as_soon_as_it_is_open_is_opened_again(client, spr
     """As by a service that restarts again at once."""
     opened, losses = Handle.open, itertools.count(1)
 
-    def open_and_lose(handle):
-        description = yield from opened(handle)
+    def open_and_lose(handle, **options):
+        description = yield from opened(handle, **options)
         if next(losses) in (1, 2, 5, 6):
             client.named_spread(handle.name, 3, lease_duration=SECOND).discard()
         return description
@@ -42,6 +42,26 @@ def test_a_spread_that_is_lost_as_soon_as_it_is_open_is_opened_again(client, spr
     spread.discard()
     assert next(losses) == 4
     assert spread.producer().submit("a", ["0"]).state == GroupState.RECEIVED
+
+
+@pytest.mark.parametrize("way", ["consumer", "stream"])
+def test_who_is_late_to_open_a_spread_leaves_it_closed(client, spread, monkeypatch, way):
+    """After a restart a consumer finds the name unknown; then a producer opens and closes it."""
+    opened = Handle.open
+
+    def others_first(handle, **options):
+        monkeypatch.setattr(Handle, "open", opened)
+        assert spread.close().state == SpreadState.CLOSED
+        return (yield from opened(handle, **options))
+
+    monkeypatch.setattr(Handle, "open", others_first)
+    late = client.named_spread(spread.name, 3, lease_duration=SECOND)
+    consumer = getattr(late, way)("late", patience=5)
+    ended = threading.Thread(target=lambda: list(consumer), daemon=True)
+    ended.start()
+    ended.join(5)
+    assert Handle.open is opened
+    assert (ended.is_alive(), spread.describe().state) == (False, SpreadState.CLOSED)
 
 
 def test_jobs_come_spread_and_are_settled(spread):

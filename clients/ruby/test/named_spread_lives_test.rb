@@ -53,6 +53,21 @@ class NamedSpreadLivesTest < NamedSpreadCase
     assert_equal [["a2", true], ["a3", true]], again.map { |job| [job.payload, job.redelivered?] }
   end
 
+  # After a restart a consumer finds the name unknown; then a producer opens and closes it.
+  def test_who_is_late_to_open_a_spread_leaves_it_closed
+    %i[consumer stream].each do |way|
+      mail = spread("#{name} #{way}")
+      late = client.named_spread(mail.name, feeder_count: 2)
+      calls = late.instance_variable_get(:@calls)
+      calls.define_singleton_method(:open) do |**options|
+        mail.close
+        super(**options)
+      end
+      assert_empty Timeout.timeout(5) { late.public_send(way, "late").to_a }
+      assert_equal :closed, mail.describe.state
+    end
+  end
+
   def test_waiting_submits_lost_groups_again
     sidecar
     mail = spread_at(@sidecar.address)

@@ -54,7 +54,11 @@ fn group(id: String, payloads: Vec<bytes::Bytes>) -> GroupPart {
 async fn open(client: &mut NamedSpreadServiceClient<Channel>, spread: &str) {
     let limits = Some(SpreadLimits { max_group_count: Some(200_000), ..SpreadLimits::default() });
     let spec = NamedSpreadSpec { order: Some(order()), limits, ..NamedSpreadSpec::default() };
-    let request = OpenSpreadRequest { spread_name: spread.to_owned(), spec: Some(spec) };
+    let request = OpenSpreadRequest {
+        spread_name: spread.to_owned(),
+        spec: Some(spec),
+        ..OpenSpreadRequest::default()
+    };
     client.open_spread(request).await.unwrap();
 }
 

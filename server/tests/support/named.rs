@@ -37,7 +37,11 @@ pub fn spec() -> NamedSpreadSpec {
 }
 
 pub async fn open(client: &mut Client, spec: NamedSpreadSpec) -> Result<SpreadDescription, Status> {
-    let request = OpenSpreadRequest { spread_name: NAME.into(), spec: Some(spec) };
+    let request = OpenSpreadRequest {
+        spread_name: NAME.into(),
+        spec: Some(spec),
+        ..OpenSpreadRequest::default()
+    };
     Ok(client.open_spread(request).await?.into_inner().description.unwrap())
 }
 

@@ -147,6 +147,15 @@ pub enum CloseMode {
     Discard,
 }
 
+/// What opening does with a closed spread that holds no job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfClosed {
+    /// Opens it again.
+    Reopen,
+    /// Leaves it as it is, whatever its spec.
+    Leave,
+}
+
 /// Holds named spreads. Names that are not open are refused with `UnknownSpread`.
 #[tonic::async_trait]
 pub trait SpreadStore: std::fmt::Debug + Send + Sync {
@@ -155,6 +164,7 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         &self,
         name: String,
         spec: NamedSpreadSpec,
+        if_closed: IfClosed,
     ) -> Result<(Description, bool), Rejection>;
 
     /// Changes the limits of a spread.

@@ -22,8 +22,7 @@ use Offbeat\V1;
 
 /**
  * Calls about one spread. Opens it when the service does not know it (any more). Only producers
- * open it before they use it: a consumer that did so would open a spread again that is closed and
- * drained, and wait there forever.
+ * open a spread again that is closed and drained: a consumer that did so would wait there forever.
  *
  * @internal
  */
@@ -44,9 +43,13 @@ final class Calls
     ) {
     }
 
-    public function open(): SpreadDescription
+    /** Opens the spread, or finds it open; or closed, if it is to stay so. */
+    public function open(bool $leaveClosed = false): SpreadDescription
     {
-        $request = (new V1\OpenSpreadRequest())->setSpreadName($this->spreadName)->setSpec($this->spec);
+        $request = (new V1\OpenSpreadRequest())
+            ->setSpreadName($this->spreadName)
+            ->setSpec($this->spec)
+            ->setLeaveClosed($leaveClosed);
         $message = $this->service->call('OpenSpread', $request, new V1\OpenSpreadResponse())->getDescription();
         $this->receipt = (new V1\Receipt())
             ->setEpoch($message->getEpoch())
@@ -160,14 +163,15 @@ final class Calls
     }
 
     /**
-     * For a call that found something missing: opens the spread, if it is the spread that is missing.
+     * For a call that found something missing: opens the spread, if it is the spread that is missing, and nobody has
+     * closed it since.
      *
      * @throws NotFound
      */
     public function reopen(NotFound $unknown): void
     {
         self::mustBeUnknownSpread($unknown);
-        $this->open();
+        $this->open(leaveClosed: true);
     }
 
     /** In seconds, of a span that its message takes. */

@@ -44,8 +44,8 @@ def wait_of(wait: float | timedelta) -> Any:
 class Handle:
     """The name, the spec, and what the last opening was answered.
 
-    Only producers open a spread before they use it. A consumer that did so would open a spread
-    again that was closed and drained, and wait there forever.
+    Only producers open a spread again that was closed and drained. A consumer that did so would
+    wait there forever.
     """
 
     def __init__(self, name: str, spec: NamedSpreadSpec) -> None:
@@ -55,9 +55,11 @@ class Handle:
         #: What the last opening was answered; none before the first.
         self.receipt: pb.Receipt | None = None
 
-    def open(self) -> Steps[SpreadDescription]:
-        """Open the spread, or find it open."""
-        request = pb.OpenSpreadRequest(spread_name=self.name, spec=self.spec)
+    def open(self, *, leave_closed: bool = False) -> Steps[SpreadDescription]:
+        """Open the spread, or find it open; or closed, if it is to stay so."""
+        request = pb.OpenSpreadRequest(
+            spread_name=self.name, spec=self.spec, leave_closed=leave_closed
+        )
         response: pb.OpenSpreadResponse = yield Call("OpenSpread", request)
         description = response.description
         lease_duration = description.spec.lease_duration
@@ -72,7 +74,7 @@ class Handle:
             except NotFound as error:
                 if error.reason != _UNKNOWN_SPREAD:
                     raise
-            yield from self.open()
+            yield from self.open(leave_closed=True)
         return (yield Call(method, request, wait))
 
     def describe(self) -> Steps[SpreadDescription]:

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Callable
@@ -188,7 +189,8 @@ class StreamConsumer(Iterator[LeasedJob]):
     def _pause(self, error: OffbeatError) -> None:
         """Let time pass after what a restart may cause; raise anything else."""
         if isinstance(error, NotFound):
-            self._run(patiently(self._patience, self._handle.open))
+            reopen = partial(self._handle.open, leave_closed=True)
+            self._run(patiently(self._patience, reopen))
         elif not is_transient(error):
             raise error
         now = time.monotonic()

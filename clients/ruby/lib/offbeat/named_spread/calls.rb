@@ -2,8 +2,8 @@
 
 module Offbeat
   module Named
-    # The calls about one spread, which is opened where it is not known. Only producers open it
-    # before: a consumer would open a closed spread again, and wait for jobs forever.
+    # The calls about one spread, which is opened where it is not known. Only producers open a closed one
+    # again: a consumer that did so would wait for jobs forever.
     # May be shared by threads.
     class Calls
       include Undumpable
@@ -19,9 +19,9 @@ module Offbeat
         message(V1::DescribeSpreadRequest) # refuses a name that is not text
       end
 
-      # Opens the spread, or finds it open.
-      def open
-        description = exchange("OpenSpread", { spec: @spec }).description
+      # Opens the spread, or finds it open; or closed, if it is to stay so.
+      def open(leave_closed: false)
+        description = exchange("OpenSpread", { spec: @spec, leave_closed: leave_closed }).description
         receipt = V1::Receipt.new(epoch: description.epoch, lease_duration: description.spec.lease_duration)
         @lock.synchronize { @receipt = receipt }
         description
@@ -42,7 +42,7 @@ module Offbeat
       rescue NotFound => e
         raise unless unknown?(e)
 
-        open
+        open(leave_closed: true)
         exchange(method, fields, wait: wait, attempts: attempts)
       end
 

@@ -146,7 +146,7 @@ module Offbeat
         whole = true
         result
       rescue NotFound
-        @calls.open
+        @calls.open(leave_closed: true)
         raise
       ensure
         disconnect unless whole

@@ -16,7 +16,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::api::convert::{required, wide};
 use crate::api::tokens;
-use crate::spreads::SpreadStore;
+use crate::spreads::{IfClosed, SpreadStore};
 use crate::work::Permit;
 use offbeat_proto as proto;
 use offbeat_proto::named_spread_service_server::NamedSpreadService;
@@ -155,8 +155,10 @@ impl NamedSpreadHandlers {
         &self,
         request: proto::OpenSpreadRequest,
     ) -> Result<proto::OpenSpreadResponse, Rejection> {
-        let proto::OpenSpreadRequest { spread_name, spec } = request;
-        let (description, created) = self.store.open(spread_name, requests::spec(spec)?).await?;
+        let proto::OpenSpreadRequest { spread_name, spec, leave_closed } = request;
+        let if_closed = if leave_closed { IfClosed::Leave } else { IfClosed::Reopen };
+        let spec = requests::spec(spec)?;
+        let (description, created) = self.store.open(spread_name, spec, if_closed).await?;
         let description = Some(responses::description(description));
         Ok(proto::OpenSpreadResponse { description, created })
     }

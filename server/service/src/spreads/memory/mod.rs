@@ -20,8 +20,8 @@ use self::entry::Entry;
 use self::spreads::Spreads;
 use super::views::{check_name, check_same, too_many, unknown};
 use super::{
-    CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadFigures,
-    SpreadStore,
+    CloseMode, DeadLetterIds, DeadLetterPage, Description, IfClosed, Leased, Settled,
+    SpreadFigures, SpreadStore,
 };
 use crate::limits::NAMED_SPREADS;
 
@@ -107,6 +107,7 @@ impl SpreadStore for MemoryStore {
         &self,
         name: String,
         spec: NamedSpreadSpec,
+        if_closed: IfClosed,
     ) -> Result<(Description, bool), Rejection> {
         check_name(&name)?;
         let mut spreads = self.lock();
@@ -114,7 +115,11 @@ impl SpreadStore for MemoryStore {
             .map_err(|rejection| rejection.under("spec"))?;
         let spec = machine.spec();
         match spreads.by_name.get(&name) {
-            Some(entry) if entry.machine.is_spent() => {}
+            Some(entry) if entry.machine.is_spent() => {
+                if if_closed == IfClosed::Leave {
+                    return Ok((entry.describe(&name), false));
+                }
+            }
             Some(entry) => {
                 check_same(&name, &entry.machine, spec)?;
                 return Ok((entry.describe(&name), false));

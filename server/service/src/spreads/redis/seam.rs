@@ -20,8 +20,8 @@ use crate::limits::NAMED_SPREADS;
 use crate::metrics::StoreMetrics;
 use crate::spreads::views::{check_name, check_same, too_many, unknown};
 use crate::spreads::{
-    CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadFigures,
-    SpreadStore,
+    CloseMode, DeadLetterIds, DeadLetterPage, Description, IfClosed, Leased, Settled,
+    SpreadFigures, SpreadStore,
 };
 
 /// Marks received groups as stored if they are on disk.
@@ -39,6 +39,7 @@ impl SpreadStore for Arc<RedisStore> {
         &self,
         name: String,
         spec: NamedSpreadSpec,
+        if_closed: IfClosed,
     ) -> Result<(Description, bool), Rejection> {
         check_name(&name)?;
         let checked = NamedSpread::try_new(0, &spec).map_err(|refused| refused.under("spec"))?;
@@ -57,6 +58,9 @@ impl SpreadStore for Arc<RedisStore> {
             };
             let found = shared.with_life(|kept, life, next| {
                 if !created && kept.machine.is_spent() {
+                    if if_closed == IfClosed::Leave {
+                        return Ok(Some(kept.describe(&name)));
+                    }
                     ended = Some((life.life.clone(), next));
                     return Ok(None);
                 }
