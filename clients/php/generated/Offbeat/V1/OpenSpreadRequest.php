@@ -28,6 +28,14 @@ class OpenSpreadRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.offbeat.v1.NamedSpreadSpec spec = 2;</code>
      */
     protected $spec = null;
+    /**
+     * Leaves a closed spread that holds no job as it is, and describes it; without this, it is
+     * opened again. For a consumer that found the name unknown, as after a restart: before its
+     * call, a producer may have opened the spread and closed it.
+     *
+     * Generated from protobuf field <code>bool leave_closed = 3;</code>
+     */
+    protected $leave_closed = false;
 
     /**
      * Constructor.
@@ -39,6 +47,10 @@ class OpenSpreadRequest extends \Google\Protobuf\Internal\Message
      *           Its name: 1 to 128 bytes of UTF-8.
      *     @type \Offbeat\V1\NamedSpreadSpec $spec
      *           How it works. Must be set.
+     *     @type bool $leave_closed
+     *           Leaves a closed spread that holds no job as it is, and describes it; without this, it is
+     *           opened again. For a consumer that found the name unknown, as after a restart: before its
+     *           call, a producer may have opened the spread and closed it.
      * }
      */
     public function __construct($data = NULL) {
@@ -104,6 +116,36 @@ class OpenSpreadRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\NamedSpreadSpec::class);
         $this->spec = $var;
+
+        return $this;
+    }
+
+    /**
+     * Leaves a closed spread that holds no job as it is, and describes it; without this, it is
+     * opened again. For a consumer that found the name unknown, as after a restart: before its
+     * call, a producer may have opened the spread and closed it.
+     *
+     * Generated from protobuf field <code>bool leave_closed = 3;</code>
+     * @return bool
+     */
+    public function getLeaveClosed()
+    {
+        return $this->leave_closed;
+    }
+
+    /**
+     * Leaves a closed spread that holds no job as it is, and describes it; without this, it is
+     * opened again. For a consumer that found the name unknown, as after a restart: before its
+     * call, a producer may have opened the spread and closed it.
+     *
+     * Generated from protobuf field <code>bool leave_closed = 3;</code>
+     * @param bool $var
+     * @return $this
+     */
+    public function setLeaveClosed($var)
+    {
+        GPBUtil::checkBool($var);
+        $this->leave_closed = $var;
 
         return $this;
     }

@@ -265,12 +265,14 @@ class NextJob(_message.Message):
     def __init__(self, group_id: _Optional[str] = ..., job_index: _Optional[int] = ...) -> None: ...
 
 class OpenSpreadRequest(_message.Message):
-    __slots__ = ["spec", "spread_name"]
+    __slots__ = ["leave_closed", "spec", "spread_name"]
+    LEAVE_CLOSED_FIELD_NUMBER: _ClassVar[int]
     SPEC_FIELD_NUMBER: _ClassVar[int]
     SPREAD_NAME_FIELD_NUMBER: _ClassVar[int]
+    leave_closed: bool
     spec: NamedSpreadSpec
     spread_name: str
-    def __init__(self, spread_name: _Optional[str] = ..., spec: _Optional[_Union[NamedSpreadSpec, _Mapping]] = ...) -> None: ...
+    def __init__(self, spread_name: _Optional[str] = ..., spec: _Optional[_Union[NamedSpreadSpec, _Mapping]] = ..., leave_closed: bool = ...) -> None: ...
 
 class OpenSpreadResponse(_message.Message):
     __slots__ = ["created", "description"]
