@@ -151,7 +151,11 @@ impl Seeds {
                     ..Default::default()
                 }),
             };
-            let open = proto::OpenSpreadRequest { spread_name: spread(), spec: Some(spec), leave_closed: true };
+            let open = proto::OpenSpreadRequest {
+                spread_name: spread(),
+                spec: Some(spec),
+                leave_closed: true,
+            };
             call("/OpenSpread", open.encode_to_vec())
         };
         let submit = |first: usize, last: usize, commits: bool| {

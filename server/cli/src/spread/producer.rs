@@ -266,7 +266,8 @@ impl Service {
         let spread_name = self.name.clone();
         let description = match &self.spec {
             Some(_) => {
-                let request = OpenSpreadRequest { spread_name, spec: self.spec, leave_closed: false };
+                let request =
+                    OpenSpreadRequest { spread_name, spec: self.spec, leave_closed: false };
                 self.client.call(&request, Duration::ZERO).await?.description
             }
             None => {
