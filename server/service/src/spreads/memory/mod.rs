@@ -115,11 +115,10 @@ impl SpreadStore for MemoryStore {
             .map_err(|rejection| rejection.under("spec"))?;
         let spec = machine.spec();
         match spreads.by_name.get(&name) {
-            Some(entry) if entry.machine.is_spent() => {
-                if if_closed == IfClosed::Leave {
-                    return Ok((entry.describe(&name), false));
-                }
+            Some(entry) if entry.machine.is_spent() && if_closed == IfClosed::Leave => {
+                return Ok((entry.describe(&name), false));
             }
+            Some(entry) if entry.machine.is_spent() => {}
             Some(entry) => {
                 check_same(&name, &entry.machine, spec)?;
                 return Ok((entry.describe(&name), false));
