@@ -152,7 +152,7 @@ pub enum CloseMode {
 pub enum IfClosed {
     /// Opens it again.
     Reopen,
-    /// Leaves it as it is, whatever its spec.
+    /// Leaves it as it is, regardless of its spec.
     Leave,
 }
 
