@@ -21,12 +21,12 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 # Of its own: the packages that are measured beside ours, in one place.
 peers=${CARGO_TARGET_DIR:-target}/bench/venv
-if ! "$peers/bin/python" -c 'import apportionment, ciw, grpc, simpy' 2>/dev/null; then
+if ! "$peers/bin/python" -c 'import apportionment, ciw, grpc, matplotlib, simpy' 2>/dev/null; then
     python3 -m venv "$peers"
     "$peers/bin/pip" install --quiet --disable-pip-version-check simpy==4.1.2 ciw==3.2.7 apportionment==1.0 \
-        grpcio protobuf googleapis-common-protos
+        matplotlib==3.10.9 grpcio protobuf googleapis-common-protos
 fi
 case $peers in /*) ;; *) peers=$PWD/$peers ;; esac
 export OFFBEAT_PYTHON=$peers/bin/python PYTHONPATH=$PWD/clients/python/src
 cargo build --release --quiet --locked --workspace --examples --bins
-exec python3 benchmarks/run.py "$@"
+exec "$OFFBEAT_PYTHON" benchmarks/run.py "$@"
