@@ -39,9 +39,10 @@ use offbeat_service::limits;
 use failure::EXIT_USAGE;
 pub use failure::Failure;
 
-const EXIT_STATUSES: &str = "Exit status: 0 on success; 1 on a runtime error, if an ID is refused, or if a server does \
-not serve; 2 if `schedules check` or `export` refuses a file, `spread` is below --min-gap, or `spread submit --wait` ends with \
-dead letters; 64 on invalid usage; 78 if `serve` refuses a file of certificates, tokens or schedules.";
+const EXIT_STATUSES: &str = "Exit status: 0 on success; 1 on a runtime error, if an ID is refused, if a server does not \
+serve or `doctor` finds that it could not start, or if `slots compare` finds jobs that are not known to be apart; 2 if \
+`schedules check` or `export` refuses a file, `spread` is below --min-gap, or `spread submit --wait` ends with dead letters; \
+64 on invalid usage; 78 if `serve` refuses a file of certificates, tokens or schedules.";
 
 #[derive(Debug, Parser)]
 #[command(

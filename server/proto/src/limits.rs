@@ -13,5 +13,5 @@ limits! {
     JSON_OBJECTS = 0..=110_000, "objects", "objects in a JSON message",
         "beyond it RESOURCE_EXHAUSTED, before anything is built of it";
     JSON_MASK_BYTES = 0..=1_024, "bytes", "read mask in JSON",
-        "AssignSlots; there are five columns";
+        "AssignSlots; there are six columns";
 }

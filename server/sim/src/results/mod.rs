@@ -4,23 +4,26 @@ mod feasibility;
 mod figures;
 mod findings;
 mod histogram;
+mod lanes;
 mod partners;
+mod series;
+mod slots;
 mod stats;
 pub mod words;
 
 pub use feasibility::{Feasibility, Phase, PhaseOfPartner};
 pub use figures::Figures;
 pub use histogram::Histogram;
+pub use lanes::{LaneCurve, LaneCutoff};
 pub use partners::{PartnerFigures, PartnerInQuestion, PartnerSeries};
+pub use series::Series;
+pub use slots::{KindSlot, Slots};
 
 use serde::Serialize;
 
-use offbeat_core::Span;
-
 use crate::distribution::real;
-use crate::lanes::PlanSpec;
-use crate::scenario::{Kind, KindPlacement, Scenario, Strategy, StrategyKind};
-use crate::world::{LateRuns, PartnerStep, PartnerTally, PhaseTally, Step, Sums, Tail, Trace};
+use crate::scenario::Scenario;
+use crate::world::{LateRuns, PartnerStep, PartnerTally, PhaseTally, Tail, Trace};
 use partners::{in_seconds, partners};
 use stats::quantiles;
 
@@ -38,29 +41,6 @@ pub struct Results {
     pub strategies: Vec<Outcome>,
     /// The effect of lanes on this work, if a strategy has lanes.
     pub lanes: Option<LaneCurve>,
-}
-
-/// The slowdown by the cutoff between two lanes, for the run times of the first kind, if jobs come
-/// at random.
-#[derive(Debug, Clone, Serialize)]
-pub struct LaneCurve {
-    /// Points of the curve, by formula.
-    pub cutoffs: Vec<LaneCutoff>,
-    /// The express timeout of the strategy with lanes, in seconds.
-    pub cutoff: f64,
-    /// The mean bounded slowdown in one queue, simulated.
-    pub one_queue: f64,
-    /// The same with the best lanes that were found.
-    pub with_lanes: f64,
-}
-
-/// A point of the curve.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct LaneCutoff {
-    /// The express timeout, in seconds.
-    pub cutoff: f64,
-    /// The mean bounded slowdown.
-    pub mean_slowdown: f64,
 }
 
 /// A scenario in short.
@@ -152,44 +132,6 @@ impl Ranks {
     const fn sum(self) -> u32 {
         self.consistent_delay + self.no_spikes + self.even_throughput + self.no_conflicts
     }
-}
-
-/// Time series, in steps.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Series {
-    /// Seconds in a step.
-    pub step: u32,
-    /// The largest queue in each step.
-    pub queue_depth: Vec<u32>,
-    /// The mean in each step.
-    pub finished_per_second: Vec<f64>,
-    /// The most in a second of each step.
-    pub enqueued_per_second: Vec<u32>,
-    /// The mean in each step.
-    pub busy_workers: Vec<f64>,
-    /// The most in each step.
-    pub workers: Vec<u32>,
-}
-
-/// The slots of a strategy.
-#[derive(Debug, Clone, Serialize)]
-pub struct Slots {
-    /// Number of users of each slot.
-    pub loads: Vec<u32>,
-    /// Where each kind of the users of slot 0 stands.
-    pub kinds: Vec<KindSlot>,
-}
-
-/// The place of a kind in the cycle.
-#[derive(Debug, Clone, Serialize)]
-pub struct KindSlot {
-    /// Name of the kind.
-    pub name: String,
-    /// Its slot. `None` for a kind that stands somewhere else for each user, and for one with a
-    /// cycle or windows of its own.
-    pub slot: Option<u32>,
-    /// Whether it has a cycle or windows of its own.
-    pub has_own_times: bool,
 }
 
 /// What results need of a run, so that the rest of its trace can be freed before the next one.
@@ -287,7 +229,7 @@ impl Results {
                 is_cut,
                 series,
                 interval_histogram: Histogram::of(&edges, &intervals),
-                slots: slots(scenario, strategy)?,
+                slots: Slots::of(scenario, strategy)?,
                 partners,
                 late_runs,
                 least_kind_distance: least.map(|micros| real(micros) / 1e6),
@@ -319,7 +261,7 @@ impl Results {
             ranking: ranking.iter().map(|outcome| outcome.name.clone()).collect(),
             findings: findings::findings(scenario, &ranking),
             strategies,
-            lanes: lane_curve(scenario),
+            lanes: LaneCurve::of(scenario),
         })
     }
 }
@@ -334,40 +276,6 @@ fn late_runs(digests: &[Digest]) -> LateRunFigures {
         superseded: mean(&|runs| runs.superseded),
         dropped: mean(&|runs| runs.dropped),
     }
-}
-
-fn lane_curve(scenario: &Scenario) -> Option<LaneCurve> {
-    let set = scenario.strategies.iter().find_map(|strategy| strategy.lanes.as_ref())?;
-    let run_times = scenario.kinds.first()?.run_time.clone();
-    let workers: u64 = set.lanes().iter().map(|lane| lane.workers).sum();
-    let spec = PlanSpec {
-        arrival_rate: f64::from(scenario.population) / (real(scenario.timing.cycle) / 1e6),
-        run_times,
-        worker_count: workers.cast_signed(),
-        tolerated_wait: None,
-        slowdown_floor: None,
-        on_timeout: set.on_timeout,
-        max_lane_count: None,
-        seed: 0,
-    };
-    // More work than the workers can do has no curve.
-    let plan = spec.plan().ok()?;
-    #[expect(clippy::cast_precision_loss, reason = "to be drawn")]
-    let seconds = |span: Span| span.nanos() as f64 / 1e9;
-    let [now, ..] = &plan.rates;
-    Some(LaneCurve {
-        cutoffs: plan
-            .cutoffs
-            .iter()
-            .filter_map(|point| {
-                let cutoff = seconds(point.cutoff);
-                Some(LaneCutoff { cutoff, mean_slowdown: point.mean_slowdown? })
-            })
-            .collect(),
-        cutoff: set.timeout(0).map(seconds)?,
-        one_queue: now.without_lanes.median.mean_slowdown,
-        with_lanes: now.with_lanes.as_ref()?.median.mean_slowdown,
-    })
 }
 
 fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
@@ -392,61 +300,10 @@ fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
     }
 }
 
-impl Series {
-    fn of(trace: &Trace, duration: u64) -> Self {
-        let Sums { step, rows, steps, .. } = &trace.sums;
-        // The last second may be a part of one.
-        let end = if trace.is_cut { rows * 1_000_000 } else { duration };
-        let seconds = |place: usize, part: &Step| {
-            let begin = place as u64 * u64::from(*step) * 1_000_000;
-            let whole = u64::from(part.rows) * 1_000_000;
-            real(end.saturating_sub(begin).min(whole).max(1)) / 1e6
-        };
-        let rates = steps.iter().enumerate();
-        Self {
-            step: *step,
-            queue_depth: steps.iter().map(|part| part.queue_depth).collect(),
-            finished_per_second: rates
-                .map(|(place, part)| real(part.finished) / seconds(place, part))
-                .collect(),
-            enqueued_per_second: steps.iter().map(|part| part.enqueued).collect(),
-            busy_workers: steps
-                .iter()
-                .map(|part| real(part.busy_workers) / f64::from(part.rows))
-                .collect(),
-            workers: steps.iter().map(|part| part.workers).collect(),
-        }
-    }
-}
-
 /// The edges of the histograms: the same for all strategies, so that they can be compared.
 fn edges(digests: &[Vec<Digest>]) -> Vec<f64> {
     let shown = || digests.iter().flatten().filter_map(|digest| digest.shown.as_ref());
     let low = shown().filter_map(|shown| shown.intervals.iter().min()).min().copied();
     let high = shown().map(|shown| shown.late_interval).max();
     Histogram::edges(low.unwrap_or(0), high.unwrap_or(0))
-}
-
-fn slots(
-    scenario: &Scenario,
-    strategy: &Strategy,
-) -> Result<Option<Slots>, offbeat_core::Rejection> {
-    let StrategyKind::Slots(slots) = &strategy.kind else { return Ok(None) };
-    let schedule = &crate::world::first_kind(&slots.schedule)?;
-    let (timing, count) = (&scenario.timing, u64::from(schedule.slot_count()));
-    let slot_of = |active: u64| u32::try_from(active * count / timing.active()).unwrap_or_default();
-    let mut loads = vec![0; usize::try_from(count).unwrap_or_default()];
-    for offset in crate::world::offsets(schedule, scenario.population)? {
-        let load = loads.get_mut(slot_of(timing.active_before(offset)) as usize);
-        load.into_iter().for_each(|load| *load += 1);
-    }
-    let shifts = crate::world::shifts(scenario, strategy)?;
-    let kind = |(place, (kind, shift)): (usize, (&Kind, u64))| {
-        let is_apart = place > 0 && strategy.placement_of(kind) == KindPlacement::Independent;
-        let has_own_times = kind.timing.is_some();
-        let slot = (!is_apart && !has_own_times).then(|| slot_of(shift));
-        KindSlot { name: kind.name.clone(), slot, has_own_times }
-    };
-    let kinds = scenario.kinds.iter().zip(shifts).enumerate().map(kind).collect();
-    Ok(Some(Slots { loads, kinds }))
 }
