@@ -228,8 +228,8 @@ def needed(container: Manifest) -> int:
     setting = {name: int(value) for name, value in defaults}
     setting |= {name: int(value) for name, value in variables(container).items() if name in setting}
     return (
-        12_000_000
-        + 20_000_000
+        (12 << 20)
+        + (20 << 20)
         + 3 * setting["OFFBEAT_MAX_BYTES_IN_FLIGHT"] // 2
         + setting["OFFBEAT_MAX_SPREAD_BYTES"]
         + setting["OFFBEAT_MAX_SIMULATIONS"] * SIMULATION_BYTES
