@@ -1,5 +1,5 @@
-//! Writes first inputs for the fuzzer into a folder for each target, from the golden decisions and
-//! from what is written below: `cargo run --release --example seeds -- FOLDER`.
+//! Writes the fuzzer's seed inputs, one folder per target, from the golden decisions and from the
+//! cases below: `cargo run --release --example seeds -- FOLDER`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use prost::Message as _;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// Longer ones are left out: a mutation of them changes little.
+/// Longer texts are skipped: a mutation of a long input changes little.
 const LONGEST: usize = 3_000;
 
 struct Seeds {
@@ -31,7 +31,7 @@ impl Seeds {
         fs::write(folder.join(format!("seed-{count:04}")), input).unwrap();
     }
 
-    /// A call by JSON, and by bytes if the text says a message.
+    /// Adds a call as JSON and, if the text reads as the request message, as protobuf bytes.
     fn call(&mut self, method: &str, text: &str) {
         let input = descriptor(method).input();
         let number = MESSAGES.iter().position(|message| message.name == input.full_name()).unwrap();
@@ -250,7 +250,7 @@ fn main() {
         if path.extension().is_some_and(|extension| extension == "toml") {
             let text = fs::read_to_string(path).unwrap();
             seeds.add("scenarios", &text);
-            // Small enough to be simulated.
+            // Small enough for the target to simulate it.
             let small: Vec<_> = text
                 .lines()
                 .map(|line| match line.split_once(" = ") {
@@ -300,7 +300,8 @@ fn main() {
     for choices in [&[4, 1, 3, 0, 1, 40, 4][..], &[4, 2, 4, 0, 9, 1, 5, 0, 64, 1, 6, 0, 9, 2]] {
         seeds.add("settings", choices);
     }
-    // Pings beyond the credit, again after a rest, frames of every kind, and no HTTP/2.
+    // Pings beyond the credit, pings after a pause, frames of every kind, and bytes that are not
+    // HTTP/2.
     for steps in [
         &[2, 0, 3, 255, 255, 2, 0, 3, 255, 255][..],
         &[2, 0, 3, 22, 0, 2, 0, 3, 22, 0, 0, 5, 2, 0, 3, 22, 0, 2, 3, 3, 22, 0],

@@ -1,10 +1,10 @@
-//! Bytes as a sequence of choices, so that a mutation changes one of them.
+//! Reads bytes as a sequence of choices, so that a mutation of one byte changes one choice.
 
-/// What is left of the bytes. At their end every choice is the first one.
+/// The remaining bytes. When they run out, every choice is the first one.
 #[derive(Debug, Clone)]
 pub struct Choices<'a>(&'a [u8]);
 
-/// Numbers around which something changes.
+/// Numbers near which behaviour changes.
 const EDGES: [i64; 24] = [
     0,
     1,
@@ -47,7 +47,7 @@ impl<'a> Choices<'a> {
         *first
     }
 
-    /// One of so many.
+    /// A number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
         let high = if limit > 256 { usize::from(self.byte()) << 8 } else { 0 };
         (high | usize::from(self.byte())) % limit.max(1)
@@ -90,7 +90,7 @@ impl<'a> Choices<'a> {
         std::array::from_fn(|_| self.byte())
     }
 
-    /// Some bytes, behind their length: 254 and fewer in one byte, more in three.
+    /// A length-prefixed run of bytes: one byte for lengths up to 254, three bytes beyond.
     pub fn piece(&mut self) -> &'a [u8] {
         let length = match self.byte() {
             255 => usize::from(u16::from_le_bytes(self.bytes())),
@@ -110,7 +110,7 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// Bytes as [`Choices::piece`] reads them.
+/// Encodes bytes the way [`Choices::piece`] reads them.
 pub fn piece(bytes: &[u8]) -> Vec<u8> {
     let short = u8::try_from(bytes.len()).ok().filter(|length| *length < 255);
     let mut piece = match short {

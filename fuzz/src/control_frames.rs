@@ -1,5 +1,5 @@
-//! Frames of HTTP/2 that ask for nothing: who sends more of them than there is credit is cut off,
-//! and nobody else is.
+//! HTTP/2 control frames: a connection that sends more of them than its credit allows is closed,
+//! and no other connection is.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const STEPS: usize = 48;
 const STEP_BYTES: usize = 96 << 10;
 
-/// Kinds of frames (RFC 9113, 6): pings, data, headers, resets, window updates, continuations,
-/// settings, and one that nobody knows.
+/// Frame types (RFC 9113, section 6): PING, DATA, HEADERS, RST_STREAM, WINDOW_UPDATE,
+/// CONTINUATION, SETTINGS, and an unknown one.
 const KINDS: [u8; 8] = [6, 0, 1, 3, 8, 9, 4, 200];
 
-/// Frames without headers or data that one with them allows for.
+/// The credit, in control frames, that a DATA, HEADERS or CONTINUATION frame earns.
 const EARNED: i64 = 4;
 
 #[derive(Debug)]
@@ -28,8 +28,8 @@ enum Step {
     Pass(Duration),
 }
 
-/// Choices: how bytes are cut, whether the preface comes first, then frames many times, bytes, and
-/// time.
+/// Input: the chunk size, whether the preface comes first, then the steps: repeated frames, raw
+/// bytes or a pause.
 pub fn control_frames(data: &[u8]) {
     let mut choices = Choices::new(data);
     let cut = 1 + choices.below(64);
@@ -42,7 +42,7 @@ pub fn control_frames(data: &[u8]) {
     }
     let whole = refused_at(&steps, usize::MAX);
     assert_eq!(refused_at(&steps, cut), whole, "cut at {cut}");
-    // Fractions of a frame are rounded.
+    // Fractions of a frame are rounded, so the credit may be off by one.
     let credit = CONTROL_FRAMES.maximum;
     let never = |refused: Option<usize>| refused.unwrap_or(usize::MAX);
     let allowed = never(overdrawn_at(&steps, credit - 1))..=never(overdrawn_at(&steps, credit + 1));
@@ -68,7 +68,7 @@ fn step(choices: &mut Choices<'_>) -> Step {
     }
 }
 
-/// The step at which a connection would end.
+/// The step at which the connection is closed.
 fn refused_at(steps: &[Step], cut: usize) -> Option<usize> {
     let refused = async {
         let mut frames = ControlFrames::default();
@@ -89,8 +89,7 @@ fn refused_at(steps: &[Step], cut: usize) -> Option<usize> {
     port::with(|port| port.block_on(refused))
 }
 
-/// The step at which more frames have come than a credit of so many allows, which grows with time
-/// up to where it began.
+/// The step at which the frames exceed a credit of `most`, which refills over time up to `most`.
 fn overdrawn_at(steps: &[Step], most: i64) -> Option<usize> {
     let bytes: Vec<u8> = steps.iter().flat_map(Step::bytes).copied().collect();
     let mut heads = heads_of_frames(&bytes).into_iter().peekable();
@@ -125,8 +124,8 @@ impl Step {
     }
 }
 
-/// Where the heads of frames end, and whether each is one without headers or data; none, if it is not
-/// HTTP/2.
+/// The offset at which each frame header ends, and whether the frame is a control frame. Empty if
+/// the bytes are not HTTP/2.
 fn heads_of_frames(bytes: &[u8]) -> Vec<(usize, bool)> {
     let mut heads = Vec::new();
     if !bytes.starts_with(PREFACE) {

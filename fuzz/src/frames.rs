@@ -1,4 +1,4 @@
-//! Bodies of gRPC, and of Connect's streams, with whatever prefixes, cut anywhere.
+//! gRPC bodies and Connect streams with arbitrary prefixes, split at arbitrary points.
 
 use bytes::Bytes;
 use tonic::Code;
@@ -8,7 +8,7 @@ use super::methods::{self, STATELESS};
 use super::port::{self, Answer};
 use super::refusal;
 
-/// The first bytes are the method, the form and where the body is cut; the rest is the body.
+/// The first bytes choose the method, the protocol and the chunk size; the rest is the body.
 pub fn frames(data: &[u8]) {
     let mut choices = Choices::new(data);
     let method = choices.one_of(&STATELESS);
@@ -48,7 +48,7 @@ fn check_grpc(answer: &Answer) {
     }
 }
 
-/// The messages, and the code and the words of the envelope that ends the stream.
+/// The messages, and the code and message of the envelope that ends the stream.
 fn read_stream(answer: &Answer) -> (Vec<&[u8]>, Option<(String, String)>) {
     let mut rest = &answer.data[..];
     let mut messages = Vec::new();

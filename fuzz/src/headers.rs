@@ -1,4 +1,4 @@
-//! Headers and paths of requests: forms, deadlines, encodings, credentials, traces.
+//! Request headers and paths: content types, deadlines, encodings, credentials, trace contexts.
 
 use http::{HeaderName, HeaderValue, Request};
 use http_body_util::Full;
@@ -33,7 +33,7 @@ const FORMS: [&str; 6] = [
     "application/json; charset=utf-8",
 ];
 
-/// Choices: the path, the form, other headers as pieces, and the body.
+/// Input: the path, the content type, other headers as pieces, then the body.
 pub fn headers(data: &[u8]) {
     let mut choices = Choices::new(data);
     let path = match choices.maybe(Choices::text) {
@@ -42,7 +42,7 @@ pub fn headers(data: &[u8]) {
     };
     let http_method = choices.one_of(&["POST", "POST", "POST", "GET", "OPTIONS", "PUT"]);
     let Ok(mut request) = Request::builder().method(http_method).uri(&path).body(()) else {
-        return; // no request reaches the server so
+        return; // such a request never reaches the server
     };
     let headers = request.headers_mut();
     if choices.flip() {
@@ -59,7 +59,7 @@ pub fn headers(data: &[u8]) {
     let answer = port::with(|port| port.answer(port.stateless(), request));
     let deadline = Some(tonic::Code::DeadlineExceeded);
     if answer.status.as_ref().map(tonic::Status::code) == deadline {
-        return; // it passed between the head and the body: the body is cut
+        return; // it passed between headers and body, so the body is cut off
     }
     let content = answer.headers.get("content-type").map(HeaderValue::as_bytes);
     match content {

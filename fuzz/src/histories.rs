@@ -1,4 +1,4 @@
-//! Histories of leases and of named spreads, held against the ledgers of the core's own tests.
+//! Histories of leases and of named spreads, checked against the ledgers of the core's own tests.
 
 #[path = "../../server/core/tests/ledgers/leases.rs"]
 mod lease_ledger;
@@ -18,13 +18,13 @@ fn chooser(data: &[u8]) -> impl FnMut(usize) -> usize + 'static {
     }
 }
 
-/// Every byte is a choice: who asks, how long nothing happens, what a consumer says.
+/// Every byte is a choice: which consumer acts, how long nothing happens, how a job is settled.
 pub fn leases(data: &[u8]) {
     let history = lease_ledger::history(&mut chooser(data), lease_ledger::machine);
     history.unwrap_or_else(|broken| panic!("{broken}"));
 }
 
-/// The same, with producers, groups in parts, and restarts.
+/// The same for named spreads, with producers, groups in several parts, and restarts.
 pub fn named(data: &[u8]) {
     for store in [named_ledger::Store::Memory, named_ledger::Store::Kept] {
         let choices = Box::new(chooser(data));

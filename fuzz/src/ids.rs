@@ -1,4 +1,4 @@
-//! IDs: read, printed, read again, and placed, one by one and many at once.
+//! IDs: parsed, printed, parsed again, and placed, one at a time and in batches.
 
 use offbeat_core::Kernel;
 use offbeat_core::{
@@ -13,7 +13,7 @@ pub const PLACEMENTS: [PlacementKind; 3] =
 pub const PROFILES: [Profile; 4] =
     [Profile::Ruby, Profile::Ruby30To31, Profile::Python, Profile::Php];
 
-/// The most IDs of one input: more than the rows of any kernel.
+/// The most IDs of one input: more than any kernel has rows.
 const IDS: usize = 200;
 
 /// Periods in seconds, each with a slot count.
@@ -28,7 +28,7 @@ const GRIDS: [(i64, i64); 8] = [
     (6_000_000, 100),
 ];
 
-/// Choices: a schedule, then IDs as type and piece.
+/// Input: a schedule, then IDs, each a type and a piece.
 pub fn ids(data: &[u8]) {
     let mut choices = Choices::new(data);
     let Some(schedule) = schedule(&mut choices) else { return };
@@ -89,7 +89,7 @@ fn id<'a>(choices: &mut Choices<'a>) -> Result<Id<'a>, Rejection> {
     }
 }
 
-/// An ID prints as what it can be read from.
+/// An ID prints as text that parses to the same ID.
 fn round_trip(id: &Id<'_>) {
     let text = id.to_string();
     match id {
@@ -107,7 +107,7 @@ fn round_trip(id: &Id<'_>) {
     }
 }
 
-/// A place lies in its slot, on the clock too, and in the windows that decide by range.
+/// A place lies in its slot, on the clock too, and in the windows that select by range.
 fn place(schedule: &Schedule, id: &Id<'_>, from: Moment) -> Result<offbeat_core::Place, Rejection> {
     let place = schedule.place(id);
     let place = place.inspect_err(|refused| refusal::check_bare(refused.clone()))?;

@@ -1,10 +1,10 @@
-//! The JSON bridge: texts as messages, and back.
+//! The JSON bridge: text to message, and back.
 
 use super::choices::Choices;
 use super::methods::MESSAGES;
 use super::refusal;
 
-/// The first byte is the message; the rest is its text.
+/// The first byte selects the message; the rest is its JSON text.
 pub fn json(data: &[u8]) {
     let mut choices = Choices::new(data);
     let message = choices.one_of(MESSAGES);

@@ -1,6 +1,6 @@
-//! What holds for any input: one function for each target of the fuzzer. Each is a property, and
-//! panics where it does not hold; `server/tests/corpus.rs` replays the inputs of `tests/corpus`
-//! through the same functions.
+//! Properties that hold for any input: one function per fuzz target. A function panics where its
+//! property does not hold; `server/tests/corpus.rs` replays the inputs of `tests/corpus` through
+//! the same functions.
 #![allow(
     dead_code,
     missing_docs,
@@ -30,10 +30,9 @@ mod settings;
 mod store;
 mod wire;
 
-/// A target by name.
+/// A target's name and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All of them.
 pub const TARGETS: [Target; 17] = [
     ("certificates", settings::certificates),
     ("control_frames", control_frames::control_frames),
@@ -54,7 +53,6 @@ pub const TARGETS: [Target; 17] = [
     ("wire", wire::wire),
 ];
 
-/// The target of a name.
 #[must_use]
 pub fn target(name: &str) -> fn(&[u8]) {
     TARGETS.iter().find(|(known, _)| *known == name).map(|(_, target)| *target).unwrap()

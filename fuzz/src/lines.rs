@@ -1,4 +1,4 @@
-//! What the command line reads: groups, stages, run times and IDs; spans and instants.
+//! Input of the command line: groups, stages, run times, IDs, spans and instants.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use super::choices::Choices;
 use super::refusal;
 
-/// The most that is said of a text that is refused.
+/// The longest error message for a text that is refused.
 const REFUSAL_BYTES: usize = 10_000;
 
 fn heard<T>(read: Result<T, impl Display>) -> Option<T> {
@@ -31,14 +31,14 @@ fn heard<T>(read: Result<T, impl Display>) -> Option<T> {
         .ok()
 }
 
-/// Objects as written: a number may be beyond all that can be read.
+/// Objects as written. `RawValue` keeps numbers that no number type can hold.
 fn lines(text: &[u8]) -> Vec<BTreeMap<String, Box<RawValue>>> {
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let lines = lines.filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
 }
 
-/// Groups as lines of JSON: every job comes out once, as it was written.
+/// Groups as lines of JSON: every job comes out once, unchanged.
 pub fn groups(data: &[u8]) {
     let mut choices = Choices::new(data);
     let policy = choices.one_of(&[Policy::RoundRobin, Policy::Cooldown]);

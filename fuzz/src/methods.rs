@@ -1,4 +1,4 @@
-//! The methods that are asked, and their messages.
+//! The methods that are fuzzed, and their messages.
 
 use std::sync::OnceLock;
 
@@ -8,19 +8,19 @@ use offbeat_core::Rejection;
 use prost::Message as _;
 use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor};
 
-/// A kind of message, read and written as the server does.
+/// A message type, with the conversions that the server uses.
 #[derive(Debug, Clone, Copy)]
 pub struct Message {
     pub name: &'static str,
-    /// The bytes of what a text says.
+    /// Converts JSON text to protobuf bytes.
     pub read: fn(&[u8]) -> Result<Vec<u8>, Rejection>,
-    /// The text of what bytes say.
+    /// Converts protobuf bytes to JSON text.
     pub write: fn(&[u8]) -> Option<String>,
 }
 
 macro_rules! messages {
     ($($package:literal $module:path { $($name:ident)* })*) => {
-        /// Every message that is a request or an answer.
+        /// The request and response messages that are fuzzed.
         pub const MESSAGES: &[Message] = &[$($({
             use $module as package;
             const NAME: &str = concat!($package, ".", stringify!($name));
@@ -57,7 +57,7 @@ impl Message {
     }
 }
 
-/// What is asked of slots, spreads, stages and lanes. Plans take seconds: they are left out.
+/// Stateless methods of slots, spreads, stages and lanes. Plans are left out: each takes seconds.
 pub const STATELESS: [&str; 13] = [
     "SlotService/AssignSlot",
     "SlotService/AssignSlots",
@@ -74,7 +74,6 @@ pub const STATELESS: [&str; 13] = [
     "LaneService/SplitWorkers",
 ];
 
-/// What is asked of named spreads.
 pub const NAMED: [&str; 13] = [
     "NamedSpreadService/OpenSpread",
     "NamedSpreadService/UpdateSpread",

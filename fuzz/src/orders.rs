@@ -1,4 +1,4 @@
-//! Spreads: every job once, groups in their own order, and a certificate that tells the truth.
+//! Spreads: every job comes once, each group keeps its order, and the certificate is correct.
 
 use offbeat_core::spread::{
     Certificate, Dealt, OnShortage, Policy, Pull, Source, Spread, SpreadSpec, Turn,
@@ -7,11 +7,11 @@ use offbeat_core::spread::{
 use super::choices::Choices;
 use super::refusal;
 
-/// The most groups of one input, and the most turns: idle ones come without end.
+/// The most groups of one input, and the most turns: a spread may idle forever.
 const GROUPS: usize = 300;
 const TURNS: usize = 20_000;
 
-/// Groups that come late now and then.
+/// Groups that are sometimes not ready.
 #[derive(Clone)]
 struct Slow<'a> {
     sizes: Vec<u64>,
@@ -58,7 +58,7 @@ impl Source for Slow<'_> {
     }
 }
 
-/// Choices: how to spread, the sizes of groups, then what comes late.
+/// Input: the options of the spread, the sizes of groups, then when the source is not ready.
 pub fn orders(data: &[u8]) {
     let mut choices = Choices::new(data);
     let spec = SpreadSpec {
@@ -100,7 +100,8 @@ pub fn orders(data: &[u8]) {
     check(&spec, &sizes, &dealt, ended, &one.certificate());
 }
 
-/// The group of a turn; none if it was idle. Whether it was the last.
+/// Records the group and index of a turn, `None` for an idle one. Returns whether the spread has
+/// ended.
 fn take(turn: Turn<()>, dealt: &mut Vec<Option<(u64, u64)>>) -> bool {
     match turn {
         Turn::Job(Dealt { sequence, group, index, job: () }) => {

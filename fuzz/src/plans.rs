@@ -1,4 +1,4 @@
-//! Plans of lanes, which are simulated: few executions, each of some work.
+//! Plans of lanes. Each is simulated, so there are few executions, and each of them is slow.
 
 use offbeat::api::lanes::plan;
 use offbeat::proto::LaneSet;
@@ -7,7 +7,7 @@ use prost::Message as _;
 
 use super::refusal;
 
-/// The bytes of a `PlanLanesRequest`; many workers take long and decide nothing new.
+/// The bytes of a `PlanLanesRequest`. Many workers take long and test nothing new.
 pub fn plans(data: &[u8]) {
     let Ok(request) = PlanLanesRequest::decode(data) else { return };
     if request.worker_count > 64 {

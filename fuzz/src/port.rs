@@ -1,6 +1,6 @@
-//! The services behind the layers that every request passes, without sockets.
+//! The services behind the layers that every request passes through, without sockets.
 //!
-//! Time stands still but for waits, which it jumps over; the wall clock stands at one instant.
+//! Time is paused: a wait jumps to its end, and the wall clock always shows the same instant.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -31,14 +31,14 @@ use tonic::body::Body;
 use tonic::service::{AxumRouter as Router, RoutesBuilder};
 use tower::ServiceExt as _;
 
-/// Longer than any call may take, by the clock that jumps.
+/// Longer than any call may take, in paused time.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
 fn now() -> Moment {
     Moment::try_new(1_767_225_600, 0).unwrap() // 2026-01-01
 }
 
-/// Where requests come in.
+/// The services, and the runtime that calls them.
 pub struct Port {
     runtime: Runtime,
     config: Config,
@@ -49,7 +49,7 @@ thread_local! {
     static PORT: OnceCell<Port> = const { OnceCell::new() };
 }
 
-/// Does something with the port of this thread.
+/// Runs `act` with the port of this thread.
 pub fn with<T>(act: impl FnOnce(&Port) -> T) -> T {
     PORT.with(|port| act(port.get_or_init(Port::new)))
 }
@@ -68,12 +68,12 @@ impl Port {
         Self { runtime: runtime.unwrap(), config, stateless }
     }
 
-    /// Everything but named spreads and simulations.
+    /// All services but named spreads and simulations.
     pub const fn stateless(&self) -> &Router {
         &self.stateless
     }
 
-    /// Named spreads, of which there are none yet.
+    /// The service of named spreads over a new, empty store.
     pub fn named(&self) -> (Arc<MemoryStore>, Router) {
         let _entered = self.runtime.enter();
         let store = Arc::new(MemoryStore::new(now, self.config.limits.spread_bytes));
@@ -83,7 +83,7 @@ impl Port {
         (store, behind_layers(services, &self.config))
     }
 
-    /// Lets time pass.
+    /// Advances the paused clock.
     pub fn pass(&self, time: Duration) {
         self.runtime.block_on(async { tokio::time::sleep(time).await });
     }
@@ -94,7 +94,7 @@ impl Port {
         bounded.expect("an answer comes at last")
     }
 
-    /// The answer to a request whose body comes in these chunks.
+    /// The response to a request whose body arrives in these chunks.
     pub fn ask(
         &self,
         router: &Router,
@@ -136,7 +136,7 @@ impl Port {
         })
     }
 
-    /// The answer to messages sent by gRPC.
+    /// The response to a gRPC call with these messages.
     pub fn grpc(&self, router: &Router, path: &str, messages: &[&[u8]]) -> Answer {
         let headers = [("content-type", "application/grpc"), ("te", "trailers")];
         self.ask(router, path, &headers, messages.iter().map(|message| frame(message)).collect())
@@ -160,7 +160,7 @@ fn behind_layers(services: RoutesBuilder, config: &Config) -> Router {
     layered(services.routes().into_axum_router(), Arc::new(stack))
 }
 
-/// A message behind its prefix.
+/// A message with its gRPC prefix.
 pub fn frame(message: &[u8]) -> Bytes {
     let mut frame = BytesMut::with_capacity(message.len() + 5);
     frame.put_u8(0);
@@ -169,18 +169,18 @@ pub fn frame(message: &[u8]) -> Bytes {
     frame.freeze()
 }
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug)]
 pub struct Answer {
     pub http_status: StatusCode,
     pub headers: HeaderMap,
     pub data: Vec<u8>,
-    /// Of gRPC.
+    /// The gRPC status, if there is one.
     pub status: Option<Status>,
 }
 
 impl Answer {
-    /// The messages of a gRPC answer, in their frames.
+    /// The messages in the frames of a gRPC response.
     pub fn messages(&self) -> Vec<&[u8]> {
         let mut rest = &self.data[..];
         let mut messages = Vec::new();

@@ -1,21 +1,21 @@
-//! What every refusal keeps, whatever was asked.
+//! What holds for every refusal, whatever the request was.
 
 use offbeat_core::Rejection;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
-/// The longest value that a refusal shows: 80 characters, each escaped.
+/// The longest value that a refusal shows: 80 characters, each of which may be escaped.
 const VALUE_BYTES: usize = 1_000;
-/// The longest path of a field, and the longest words on what is allowed: a list of names.
+/// The longest path of a field, and the longest text on what is allowed, which may list names.
 const WORDS_BYTES: usize = 8_192;
-/// All of it must fit into the headers of an answer.
+/// The whole message must fit into the headers of a response.
 const MESSAGE_BYTES: usize = 16_384;
 
 fn is_plain(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }
 
-/// A refusal names a field, a value that is shortened, and what is allowed.
+/// A refusal names a field, its shortened value, and what is allowed.
 pub fn check(rejection: &Rejection) {
     let Rejection { reason: _, field, value, allowed } = rejection;
     assert!(!field.is_empty() && !allowed.is_empty(), "{rejection:?}");
@@ -23,7 +23,7 @@ pub fn check(rejection: &Rejection) {
     assert!(is_plain(&rejection.to_string()), "{rejection:?}");
 }
 
-/// The same of an ID, of which its caller knows where it stands.
+/// The same for an ID on its own: the caller adds the position.
 pub fn check_bare(rejection: Rejection) {
     check(&rejection.under("id"));
 }
@@ -34,7 +34,7 @@ fn words(field: &str, value: &str, allowed: &str) {
     assert!(allowed.len() <= WORDS_BYTES, "{} bytes are allowed: {allowed:?}", allowed.len());
 }
 
-/// A status that is no answer blames the caller, or a limit, in details that can be read.
+/// A status other than OK blames the caller, or a limit, in details that can be read.
 pub fn check_status(status: &Status) {
     assert!(status.message().len() <= MESSAGE_BYTES, "{status:?}");
     assert!(status.details().len() <= 2 * MESSAGE_BYTES, "{status:?}");
@@ -49,7 +49,7 @@ pub fn check_status(status: &Status) {
         | Code::Unavailable
         | Code::Unauthenticated => {}
         Code::Internal if status.message().starts_with("message flag: 1 ") => {}
-        // What is wrong with the frames of a stream is refused by the transport.
+        // The transport refuses malformed frames of a stream.
         Code::Internal | Code::OutOfRange
             if details.error_info().is_none() && is_of_frames(status.message()) =>
         {
@@ -71,7 +71,7 @@ pub fn check_status(status: &Status) {
 }
 
 fn is_of_frames(message: &str) -> bool {
-    // tonic's own words.
+    // Messages that tonic itself writes.
     let known = [
         "Missing request message",
         "Unexpected EOF",

@@ -1,4 +1,4 @@
-//! Scenarios: read, and simulated if they are small.
+//! Scenarios: parsed, and simulated if they are small.
 
 use offbeat_core::{Reason, Rejection};
 use offbeat_sim::results::{Digest, Results};
@@ -7,13 +7,13 @@ use offbeat_sim::world::{RunError, Watch, run_each};
 
 use super::refusal;
 
-/// What is simulated here at most.
+/// Larger scenarios are not simulated here.
 const JOBS: u128 = 2_000;
 const SECONDS: u128 = 20_000;
 const EVENTS: u64 = 20_000;
 const WORKERS: u32 = 10_000;
 
-/// The text of a scenario.
+/// The input is the text of a scenario.
 pub fn scenarios(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let no_files = |file: &str| {

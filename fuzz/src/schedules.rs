@@ -1,4 +1,4 @@
-//! Cycles: schedules of any numbers, their slots on the clock, windows, kinds and predicates.
+//! Schedules with arbitrary numbers: their slots on the clock, windows, kinds and predicates.
 
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::runs::KeyRanges;
@@ -39,7 +39,7 @@ fn heard<T>(decided: Result<T, Rejection>) -> Option<T> {
     decided.inspect_err(refusal::check).ok()
 }
 
-/// Choices: a schedule, two instants, a population, kinds and a column.
+/// Input: a schedule, two instants, a population, kinds and a column.
 pub fn schedules(data: &[u8]) {
     let mut choices = Choices::new(data);
     let Some(spec) = spec(&mut choices) else { return };
@@ -68,7 +68,8 @@ pub fn schedules(data: &[u8]) {
     declared(spec, &mut choices, start, end);
 }
 
-/// The same schedule with kinds of its own, each of which is asked what the whole was.
+/// The same schedule with declared kinds, each of which must pass the checks of the whole
+/// schedule.
 fn declared(spec: ScheduleSpec, choices: &mut Choices<'_>, start: Moment, end: Moment) {
     let Some(kinds) = several(choices, |choices| {
         let name = choices.maybe(Choices::text).unwrap_or_else(|| "kind".to_owned());
@@ -153,7 +154,7 @@ fn several<T>(
 
 fn spec(choices: &mut Choices<'_>) -> Option<ScheduleSpec> {
     let spec = plain_spec(choices)?;
-    // Behind all else, so that what was found before still means the same.
+    // Read last, so that the inputs of the existing corpus keep their meaning.
     Some(ScheduleSpec {
         cycle: choices.maybe(calendar).map_or(spec.cycle, CycleSpec::Calendar),
         active_windows: several(choices, window)?,
@@ -189,7 +190,7 @@ fn plain_spec(choices: &mut Choices<'_>) -> Option<ScheduleSpec> {
     })
 }
 
-/// What a schedule says of itself.
+/// The spec that a schedule reports of itself.
 fn resolved(schedule: &Schedule) -> ScheduleSpec {
     let (bucket_count, profile, salt) = match schedule.placement() {
         Placement::Hash { salt } => (None, None, salt.clone()),
@@ -262,7 +263,7 @@ fn on_the_clock(schedule: &Schedule, at: Moment) {
             assert!(run.unix_millis >= at.unix_millis_ceil());
             if let Some(before) = before {
                 assert!(run.cycle_index > before.cycle_index, "{before:?} {run:?}");
-                // Where the clock skips a day, two come together.
+                // Where the zone skips a day, two runs may coincide.
                 assert!(run.unix_millis >= before.unix_millis, "{before:?} {run:?}");
                 assert!(!schedule.is_plain() || run.unix_millis == before.unix_millis + period);
             }
@@ -281,7 +282,7 @@ fn in_a_window(schedule: &Schedule, start: Moment, end: Moment) {
     if matches!(schedule.placement(), Placement::Twister { .. }) {
         return;
     }
-    // Whoever runs in the window is in the ranges, and nobody else.
+    // An ID runs in the window if and only if its hash is in the ranges.
     if let Some(runs) = heard(schedule.runs_from(start, 1)) {
         for hash in [0, 1, u64::MAX / 3, u64::MAX / 2, u64::MAX] {
             let place: Place = schedule.place_of_hash(hash);

@@ -1,4 +1,4 @@
-//! What a server is started with: flags, addresses, filters, tokens, certificates.
+//! The configuration of a server: flags, addresses, log filters, tokens, certificates.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,14 +12,14 @@ use offbeat::layers::Tokens;
 use super::choices::Choices;
 use super::port;
 
-/// The most that is said of what is refused: clap shows how flags are used.
+/// The longest error message for refused settings: clap adds the usage of the flags.
 const REFUSAL_BYTES: usize = 20_000;
 
 fn heard<T>(read: Result<T, String>) -> Option<T> {
     read.inspect_err(|said| assert!(!said.is_empty() && said.len() <= REFUSAL_BYTES, "{said}")).ok()
 }
 
-/// Flags one a line, an address, a filter, a file of tokens, or limits.
+/// Input: flags, one per line; an address; a filter; a file of tokens; or limits.
 pub fn settings(data: &[u8]) {
     let mut choices = Choices::new(data);
     let kind = choices.below(5);
@@ -48,15 +48,16 @@ pub fn settings(data: &[u8]) {
     }
 }
 
-/// Limits as flags with numbers: a refusal names one of them and what is allowed; what is accepted
-/// is what was said, in whatever order, and messages fit into their room.
+/// Limits as flags with numbers. A refusal names one of the flags and what is allowed. Accepted
+/// limits are the given values, in any order of the flags, and a message fits into the bytes in
+/// flight.
 fn limits(choices: &mut Choices<'_>) {
     let command = LimitArgs::augment_args(clap::Command::new("limits"));
     let names: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
     let mut flags = BTreeMap::new();
     for _ in 0..=choices.below(6) {
         let name = names[choices.below(names.len())];
-        // Of thousands, too: most ranges begin there.
+        // Scaled up, because most ranges begin in the thousands.
         let value = choices.integer().saturating_mul(choices.one_of(&[1, 1_024, 1 << 20]));
         flags.insert(name, value);
     }
@@ -90,12 +91,12 @@ fn limits(choices: &mut Choices<'_>) {
     }
 }
 
-/// By a variable.
+/// An environment variable allows it, too.
 fn is_allowed_outside() -> bool {
     std::env::var_os("OFFBEAT_INSECURE").is_some()
 }
 
-/// A refusal does not show the token; what is accepted does not either.
+/// Neither a refusal nor the accepted value shows a token.
 fn tokens(text: &str) {
     let said = match Tokens::parse(text) {
         Ok(tokens) => {
@@ -109,13 +110,13 @@ fn tokens(text: &str) {
     if shows_no_more_than_a_line(&said) {
         return;
     }
-    // Shorter ones may be words of the refusal by chance.
+    // Shorter tokens may be words of the message by chance.
     for token in text.lines().map(str::trim).filter(|token| token.len() >= 16) {
         assert!(!said.contains(token), "{said}");
     }
 }
 
-/// The words may be those of a file that was made of them.
+/// A file may contain the words of the error message itself as a token.
 fn shows_no_more_than_a_line(said: &str) -> bool {
     let words = said.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
     words.is_some_and(|(number, words)| {
@@ -123,7 +124,7 @@ fn shows_no_more_than_a_line(said: &str) -> bool {
     })
 }
 
-/// Files of TLS: certificate, key and, if there are more, authorities, as pieces.
+/// TLS files as pieces: certificate, key and, optionally, authorities.
 pub fn certificates(data: &[u8]) {
     thread_local! {
         static FOLDER: tempfile::TempDir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Calls of named spreads, one after the other, on one store.
+//! Calls to named spreads, one after the other, on one store.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use super::wire::check;
 /// The most calls of one input.
 const CALLS: usize = 64;
 
-/// A call is a byte for the method, or for time to pass, then its message as a piece; messages of a
-/// stream are pieces up to an empty one.
+/// A call is a byte for the method, or for time to pass, then its message as a piece. The messages
+/// of a stream are pieces up to an empty one.
 pub fn store(data: &[u8]) {
     let mut choices = Choices::new(data);
     port::with(|port| {
@@ -40,7 +40,7 @@ pub fn store(data: &[u8]) {
             }
             check(method, &port.grpc(&router, &methods::path(method), &messages));
         }
-        // What is held is counted: no more and no less, and when all spreads are gone, nothing is left.
+        // The count of bytes is exact, and it is zero when all spreads are gone.
         let held = store.figures().iter().map(|figures| figures.bytes).sum::<u64>();
         assert_eq!(store.byte_count(), held);
         let all = proto::ListSpreadsRequest { page_size: 1_000, ..Default::default() };

@@ -1,4 +1,4 @@
-//! Request messages as bytes, through the server's codec, to its decisions and back.
+//! Request messages as bytes: decoded, decided and encoded by the server.
 
 use bytes::Bytes;
 use offbeat::proto;
@@ -14,11 +14,12 @@ use super::refusal;
 /// The most messages of a stream.
 const MESSAGES: usize = 32;
 
-/// Messages that are repeated are repeated up to this length, beyond which elements are counted.
+/// A repeated message grows to this length, above which the server counts elements.
 const LARGE: usize = 20 << 10;
 
-/// The first byte is the method; a message is the rest, or a piece of a stream. A second byte above
-/// 250 repeats it: end to end, messages are one message whose lists have grown.
+/// The first byte is the method. The rest is the message, or the messages of a stream as pieces. A
+/// second byte above 250 repeats the message: concatenated messages decode as one message with
+/// longer lists.
 pub fn wire(data: &[u8]) {
     let mut choices = Choices::new(data);
     let method = choices.one_of(&STATELESS);
@@ -53,7 +54,7 @@ pub fn messages<'a>(method: &str, choices: &mut Choices<'a>) -> Vec<&'a [u8]> {
     messages
 }
 
-/// An answer is of messages of its method, then OK or a refusal that says why.
+/// A response consists of messages of its method, then OK or a refusal with a reason.
 pub fn check(method: &str, answer: &Answer) {
     assert_eq!(answer.http_status, 200, "{answer:?}");
     let status = answer.status.as_ref().expect("every answer has a status");
@@ -66,7 +67,7 @@ pub fn check(method: &str, answer: &Answer) {
     }
 }
 
-/// What is answered by gRPC is answered by JSON too, and alike.
+/// A request that gRPC answers gets the same answer as JSON.
 fn check_json(port: &Port, method: &str, message: &[u8], answer: &Answer) {
     let [decided] = answer.messages()[..] else { return };
     let input = methods::descriptor(method).input();
@@ -75,7 +76,7 @@ fn check_json(port: &Port, method: &str, message: &[u8], answer: &Answer) {
     let by_json =
         port.ask(port.stateless(), &methods::path(method), &headers, vec![Bytes::from(json)]);
     if by_json.http_status == 429 {
-        return; // longer as text
+        return; // as text it is longer than the limit
     }
     let text = String::from_utf8_lossy(&by_json.data);
     assert_eq!(by_json.http_status, 200, "{text}");
@@ -85,7 +86,7 @@ fn check_json(port: &Port, method: &str, message: &[u8], answer: &Answer) {
     assert_eq!(by_json.encode_to_vec(), by_grpc.encode_to_vec(), "{text}");
 }
 
-/// Laws of single decisions.
+/// Properties of single decisions.
 fn decided(method: &str, message: &[u8], answer: &Answer) {
     let [decided] = answer.messages()[..] else { return };
     match method {

@@ -1,6 +1,7 @@
-//! Prints what named spreads do that Redis keeps, against the servers whose addresses are given: jobs a
-//! second of three consumers, what a pull costs beside many open groups, and how long after its
-//! submission a job is dealt. `benchmarks/store/run.sh` starts Redis and the servers.
+//! Prints the performance of named spreads that Redis keeps, against the servers at the given
+//! addresses: jobs a second of three consumers, the cost of a pull beside many open groups, and
+//! the time from the submission of a job until it is dealt. `benchmarks/store/run.sh` starts Redis
+//! and the servers.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "it measures")]
 
 mod named;

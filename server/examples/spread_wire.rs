@@ -1,6 +1,6 @@
-//! Prints what spreads do over the wire, against a server at the address that is given: jobs a
-//! second of one stream; cycles of pull and settle; and how long after its submission a job
-//! is dealt. `benchmarks/spread/run.sh` starts the server.
+//! Prints the performance of spreads over the wire, against the server at the given address: jobs
+//! a second of one stream; cycles of pull and settle; and the time from the submission of a job
+//! until it is dealt. `benchmarks/spread/run.sh` starts the server.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "it measures")]
 
 mod named;
@@ -36,7 +36,7 @@ async fn main() {
     println!("from submit to deal at 10,000 jobs/s, p99 in µs\t{}", percentile(&delays, 99));
 }
 
-/// Jobs a second of one stream: sizes in, columns out.
+/// Jobs a second of one stream that sends the sizes of groups and receives columns.
 async fn one_stream(channel: Channel, group: i64, jobs: i64) -> f64 {
     let mut client = SpreadServiceClient::new(channel);
     let (sender, requests) = requests();

@@ -1,4 +1,4 @@
-//! What is seen from outside: metrics and probes.
+//! What is visible from outside: metrics and probes.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
@@ -24,7 +24,7 @@ async fn get(server: &Server, path: &str) -> Answer {
     post1(TcpStream::connect(address).await.unwrap(), request).await
 }
 
-/// The value of a series, if it is there.
+/// The value of a series, if the series exists.
 async fn metric(server: &Server, series: &str) -> Option<f64> {
     let text = String::from_utf8(get(server, "/metrics").await.body.to_vec()).unwrap();
     assert!(text.ends_with("# EOF\n"), "{text}");
@@ -48,7 +48,7 @@ async fn requests_are_counted_however_they_are_made_and_end() {
     assert_eq!(post1(server.tcp().await, bad).await.status, 400);
     let nowhere = json_request("/nobody.Knows/It", "{}");
     post1(server.tcp().await, nowhere).await;
-    // Begun, and left.
+    // Started and then abandoned.
     let (_sender, body) = open_body();
     channel.ready().await.unwrap();
     let left =
@@ -136,7 +136,7 @@ fn base64(bytes: &[u8]) -> String {
 #[tokio::test]
 async fn probes_tell_alive_from_ready() {
     let mut server = Server::start(&config_with(&["--admin-listen", "127.0.0.1:0"]));
-    // A request in flight holds the end up, and the admin port with it.
+    // A request in flight delays the end of the server, and so that of the admin port.
     let mut channel = http2(server.tcp().await).await;
     let (sender, body) = open_body();
     channel.ready().await.unwrap();
@@ -144,7 +144,7 @@ async fn probes_tell_alive_from_ready() {
         channel.send_request(grpc_request(&path_of("AssignSlot"), Bytes::new()).map(|_| body));
     let slow = tokio::spawn(slow);
     assert_eq!(get(&server, "/healthz").await.status, 200);
-    // Its ports are open a moment before it is ready.
+    // The ports are open a moment before the server is ready.
     let ready = async {
         while get(&server, "/readyz").await.status != 200 {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,4 +1,4 @@
-//! Deadlines and places of requests: what is too late, and what is one too many.
+//! Deadlines and limits on requests: which requests are too late, and which are too many.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
@@ -15,7 +15,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tonic::Code;
 use tonic_types::StatusExt as _;
 
-/// Opens a stream and says its first words.
+/// Opens a stream and sends its first message.
 async fn open_stream(
     channel: &mut Http2,
     headers: &[(&str, &str)],
@@ -164,7 +164,7 @@ async fn abandoned_batches_do_not_pile_up() {
         let mut call = grpc_request(&path_of("AssignSlots"), large.clone());
         call.headers_mut().insert("grpc-timeout", "20m".parse().unwrap());
         let status = post2(&mut channel, call).await.grpc_status();
-        // Those that still run hold their places, so that later ones may find none.
+        // Batches that still run hold their places, so later ones may find none.
         assert!(matches!(
             status.code(),
             Code::DeadlineExceeded | Code::ResourceExhausted | Code::Ok
@@ -175,6 +175,6 @@ async fn abandoned_batches_do_not_pile_up() {
     let small = json!({"schedule": any_schedule(), "ids": {"integers": small}});
     let started = Instant::now();
     grpc(&mut channel, "AssignSlots", &small).await.unwrap();
-    // Only those that had begun are waited for: two or so, not thirty.
+    // Only batches that had started are waited for: about two, not thirty.
     assert!(started.elapsed() < Duration::from_secs(5), "{abandoned:?} {:?}", started.elapsed());
 }

@@ -1,5 +1,5 @@
-//! One answer, however it is asked for: of one ID, of a batch, and of a stream of batches, for
-//! schedules that are more than a period.
+//! One answer, whichever way it is requested: for one ID, for a batch and for a stream of batches,
+//! with schedules that are more than a period.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -16,7 +16,7 @@ const IDS: usize = 45;
 
 struct Asked {
     schedule: Value,
-    /// Which column the IDs stand in, and which field a single one.
+    /// The column of the IDs in a batch, and the field of a single ID.
     column: (&'static str, &'static str),
     ids: Vec<Value>,
     weights: Vec<String>,
@@ -47,7 +47,7 @@ fn schedules() -> Vec<Asked> {
         weights: weights(),
         from,
     };
-    // Nights on which a clock changes, and an hour into an exclusion.
+    // Nights with a clock change, and an hour into an exclusion.
     let (spring, autumn) = ("2026-03-29T00:30:00Z", "2026-10-24T23:30:00Z");
     let berlin = day("Europe/Berlin");
     let nights = json!([window("3600s", "18000s")]);
@@ -98,15 +98,15 @@ fn schedules() -> Vec<Asked> {
     all
 }
 
-/// A row of an answer: ID, piece, slot, offset in the slot and in the cycle (milliseconds), cycle,
-/// start (milliseconds). Refused: −1 in all but the first two.
+/// A row of a response: ID, piece, slot, offset in the slot, offset in the cycle (both in
+/// milliseconds), cycle, start (milliseconds). A refused ID has −1 in all but the first two.
 type Row = [i64; 7];
 
 fn number(cell: &Value) -> i64 {
     cell.as_i64().unwrap_or_else(|| cell.as_str().unwrap().parse().unwrap())
 }
 
-/// Milliseconds of a duration; nothing is zero.
+/// The milliseconds of a duration; an absent duration is zero.
 fn millis(span: Option<&Value>) -> i64 {
     let Some(text) = span.and_then(Value::as_str) else { return 0 };
     let (seconds, fraction) = text.trim_end_matches('s').split_once('.').unwrap_or((text, ""));
@@ -154,7 +154,7 @@ async fn batch(channel: &mut Http2, asked: &Asked, weighted: bool) -> Vec<Row> {
     rows_of(&answer["assignments"], 0, weighted)
 }
 
-/// The same in three messages of different lengths, after one with the schedule alone.
+/// The same IDs in three messages of different lengths, after a message with only the schedule.
 async fn stream(channel: &mut Http2, asked: &Asked, weighted: bool) -> Vec<Row> {
     let method = method_of("StreamSlotAssignments");
     let mut requests = vec![json!({"schedule": asked.schedule, "fromTime": asked.from})];
@@ -184,7 +184,7 @@ async fn stream(channel: &mut Http2, asked: &Asked, weighted: bool) -> Vec<Row> 
     rows
 }
 
-/// The same one ID at a time.
+/// The same IDs in one request each.
 async fn singles(channel: &mut Http2, asked: &Asked, weighted: bool) -> Vec<Row> {
     let mut rows = Vec::new();
     for (id, index) in asked.ids.iter().zip(0i64..) {
@@ -237,7 +237,7 @@ async fn single_questions_batches_and_streams_agree() {
     assert!(off_second > IDS && refused > 5, "{off_second} {refused}");
 }
 
-/// A batch that several threads decide, where there are several, and its parts.
+/// A batch that several threads decide, where there are several, compared with its parts.
 #[tokio::test]
 async fn batches_of_any_length_agree_with_their_parts() {
     let server = Server::start(&config());

@@ -1,4 +1,4 @@
-//! The command line, as a process: what it refuses, how it serves, how it ends.
+//! The command line as a process: what it refuses, how it serves, how it ends.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod command;
@@ -207,7 +207,7 @@ fn a_server_obeys_signals_and_health_sees_it() {
         assert!(
             !offbeat(&["health", "--address", address, "--service", "nobody"]).status.success()
         );
-        Command::new("bash") // its own kill: a bare Debian has no other
+        Command::new("bash") // for its built-in kill: a bare Debian has no other
             .args(["-c", &format!("kill -{signal} {}", server.id())])
             .status()
             .unwrap();

@@ -1,4 +1,4 @@
-//! The console on the admin port: its files, and what its page may call.
+//! The console on the admin port: its files, and the calls that its page may make.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
@@ -109,7 +109,7 @@ async fn writes_and_what_jobs_carry_need_the_flag() {
     assert_eq!(settings["writes"], false);
 
     let writing = started(&["--console-write"]);
-    // It comes as far as the store, which has no such spread.
+    // The call reaches the store, which has no such spread.
     let unknown = call(&writing, letters, &PAGE, &spread).await;
     assert_eq!(unknown.status, 404, "{}", text(&unknown));
     assert!(text(&unknown).contains("not_found"), "{}", text(&unknown));
@@ -153,7 +153,7 @@ async fn a_server_that_knows_its_callers_by_their_socket_has_no_console() {
 async fn calls_leave_the_admin_port_to_probes() {
     let server = started(&[]);
     let Some(ListenAddress::Tcp(address)) = server.admin.clone() else { panic!("no admin port") };
-    // Each has a place while its message does not come.
+    // Each connection holds a place while its message is incomplete.
     let mut held = Vec::new();
     for _ in 0..64 {
         let mut stream = TcpStream::connect(&address).await.unwrap();
@@ -197,7 +197,7 @@ async fn a_simulation_is_answered_line_by_line() {
         text(&answer).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let (results, progress) = lines.split_last().unwrap();
     assert!(progress.iter().all(|line| line["progress"]["totalDuration"] == "172800s"));
-    // 500 users, three times a day, for two days.
+    // 500 users, three times a day for two days.
     assert_eq!(results["results"]["strategies"][0]["name"], "slots");
     assert_eq!(results["results"]["strategies"][0]["enqueuedJobCount"], 3_000.0);
 

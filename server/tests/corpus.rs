@@ -1,5 +1,5 @@
-//! Inputs that the fuzzer found worth keeping, replayed: what holds for any input holds for them.
-//! Each folder of `tests/corpus` has the name of a target of `fuzz/`.
+//! Replays the inputs that the fuzzer found worth keeping. Each folder of `tests/corpus` has the
+//! name of a target of `fuzz/`.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../fuzz/src/lib.rs"]
@@ -27,7 +27,8 @@ fn every_target_has_inputs_and_every_input_a_target() {
     assert_eq!(names(&corpus()), targets);
 }
 
-/// Findings stay in the repository forever: the fewest inputs that reach as much will do.
+/// Inputs stay in the repository forever, so only the fewest that reach the same coverage are
+/// kept.
 #[test]
 fn all_inputs_together_are_small() {
     let folders = names(&corpus()).into_iter().map(|name| corpus().join(name));
@@ -43,7 +44,7 @@ fn replay(name: &str) {
     let inputs = names(&folder);
     assert!(!inputs.is_empty());
     for input in inputs {
-        println!("{name}/{input}"); // shown if it fails
+        println!("{name}/{input}"); // visible if the input fails
         targets::target(name)(&fs::read(folder.join(input)).unwrap());
     }
     targets::target(name)(&[]);

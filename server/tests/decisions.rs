@@ -1,5 +1,4 @@
-//! Golden decisions and the table of refusals, over gRPC, and over JSON on
-//! HTTP/1.1 and HTTP/2.
+//! Golden decisions and the table of refusals, over gRPC, and over JSON on HTTP/1.1 and HTTP/2.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -18,8 +17,7 @@ struct Golden {
     response: Value,
 }
 
-/// The cases of all files that have a field: `response` where there is an answer, `reason`
-/// where there is a refusal.
+/// The cases of all files that have this field: `response` for answers, `reason` for refusals.
 fn decisions<T: serde::de::DeserializeOwned>(field: &str) -> Vec<T> {
     let files = support::test_files("vectors/decisions");
     assert!(files.len() >= 4);
@@ -54,7 +52,8 @@ async fn golden_answers() {
     }
 }
 
-/// Floats are tested where they are estimated, and what a comparison says in a sentence with it.
+/// Estimates are floats, which are tested elsewhere, together with the sentences that contain
+/// them.
 fn without_estimates(mut message: DynamicMessage) -> Value {
     for field in ["bucket_share", "slot_load", "second_load"] {
         if message.descriptor().get_field_by_name(field).is_some() {
@@ -80,7 +79,7 @@ struct Refusal {
     allowed: Vec<String>,
     #[serde(default)]
     json_only: bool,
-    /// The body, where the request cannot say it.
+    /// The body as text, for what a request message cannot express.
     raw: Option<String>,
     fill_text: Option<Fill>,
     fill_list: Option<Fill>,
@@ -168,7 +167,7 @@ fn full_reason(case: &Refusal) -> String {
     format!("ERROR_REASON_{}", case.reason)
 }
 
-/// Refusals by ID: a refused ID does not affect the others.
+/// A refused ID does not affect the others.
 #[tokio::test]
 async fn bad_ids_are_refused_one_by_one() {
     let server = Server::start(&config());
@@ -216,7 +215,7 @@ async fn bad_ids_are_refused_one_by_one() {
         assert_eq!(refused, bad, "{ids}");
         for (error, index) in rows["errors"].as_array().unwrap().iter().zip(&bad) {
             assert_eq!(error["field"], json!(format!("ids.{column}[{index}]")));
-            let shown = error["idIndex"].as_str().unwrap_or("0"); // 0 is left out
+            let shown = error["idIndex"].as_str().unwrap_or("0"); // JSON omits 0
             assert_eq!(shown, index.to_string());
             assert!(
                 !error["value"].as_str().unwrap().is_empty()
@@ -266,7 +265,7 @@ async fn the_largest_batches_are_answered() {
 const COLUMNS: [&str; 5] =
     ["slotIndexes", "slotOffsetTicks", "cycleOffsetTicks", "cycleIndexes", "nextRunUnixMillis"];
 
-/// Of packed IDs, of those that are looked at one by one, and of weighted ones.
+/// For packed IDs, for IDs that are decided one at a time, and for weighted ones.
 #[tokio::test]
 async fn a_read_mask_leaves_the_other_columns_out() {
     let server = Server::start(&config());

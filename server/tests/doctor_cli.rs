@@ -1,4 +1,4 @@
-//! `offbeat doctor` as a process, and the start of a server, with a Redis that is one way or another.
+//! `offbeat doctor` as a process, and the start of a server, with Redis in various states.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod command;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use command::offbeat_with;
 use redis_server::Redis;
 
-/// Exit status, output, and what it says.
+/// The exit status, standard output and standard error.
 fn run(arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
     let output = offbeat_with(arguments, b"", variables);
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -21,7 +21,7 @@ fn doctor(redis: &Redis) -> (i32, String, String) {
     run(&["doctor"], &[("OFFBEAT_SPREAD_STORE", &redis.url())])
 }
 
-/// What a server says that must not start.
+/// The error message of a server that must not start.
 fn refused(redis: &Redis) -> String {
     let flags = ["serve", "--listen", "127.0.0.1:0", "--admin-listen", "off"];
     let store = ["--spread-store", &redis.url(), "--spread-store-prefix", "test:"];
@@ -30,7 +30,7 @@ fn refused(redis: &Redis) -> String {
     said
 }
 
-/// Whether a line of the output has a level, and this in its text.
+/// A line of the output must have this level and this text.
 #[track_caller]
 fn has(output: &str, level: &str, part: &str) {
     let found = output.lines().any(|line| line.starts_with(level) && line.contains(part));
@@ -90,7 +90,7 @@ async fn a_save_that_fails_is_a_warning() {
     let redis = Redis::start(&[]).await;
     redis.command(&["CONFIG", "SET", "save", "3600 1"]).await;
     redis.command(&["SET", "some", "thing"]).await;
-    // A folder of that name is in its way.
+    // A folder of that name blocks the file.
     std::fs::create_dir(redis.folder().join("dump.rdb")).unwrap();
     redis.command(&["BGSAVE"]).await;
     for _ in 0..100 {
@@ -137,7 +137,7 @@ async fn spreads_of_a_later_release_refuse_the_start() {
     let (status, output, _) = run(&["doctor", "--spread-store", &redis.url()], &prefix);
     assert_eq!(status, 1);
     has(&output, "error", "\"theirs\"");
-    // Under another prefix there are none.
+    // Under another prefix there are no spreads.
     assert_eq!(doctor(&redis).0, 0);
 }
 

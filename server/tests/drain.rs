@@ -1,5 +1,5 @@
-//! The drain delay: after the signal to stop, a while in which the server says that it is not ready
-//! and still serves.
+//! The drain delay: after the stop signal, the server reports that it is not ready and still
+//! serves for a while.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
@@ -24,7 +24,7 @@ async fn until_not_ready(sidecar: &Sidecar) {
     tokio::time::timeout(Duration::from_secs(5), not_ready).await.unwrap();
 }
 
-/// A new connection and a request on it.
+/// Sends a request over a new connection.
 async fn is_answered(sidecar: &Sidecar) -> bool {
     let Ok(socket) = TcpStream::connect(&sidecar.address).await else { return false };
     let request = json_request(&path_of("AssignSlot"), &question().to_string());

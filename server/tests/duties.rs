@@ -1,4 +1,4 @@
-//! Migrations and audits over the wire, where exclusions leave IDs no run.
+//! Migrations and audits over the wire, where exclusions leave some IDs without a run.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use support::{Http2, Server, config, grpc, http2};
 
 const DAY: i64 = 86_400;
-/// What is excluded of each day: from here on.
+/// The second of the day from which everything is excluded.
 const EVENING: i64 = 57_600;
 
 fn day(exclusions: &Value) -> Value {
@@ -39,7 +39,7 @@ fn integers(column: &Value) -> Vec<i64> {
         .collect()
 }
 
-/// Which of the IDs stand in the evening, by a schedule that excludes nothing.
+/// Indexes of the IDs whose slots are in the evening, by a schedule without exclusions.
 async fn in_the_evening(channel: &mut Http2) -> Vec<usize> {
     let request = json!({"schedule": day(&json!([])), "ids": {"texts": names()}});
     let offsets = ask(channel, "AssignSlots", &request).await;
@@ -82,7 +82,7 @@ async fn ids_without_a_run_are_named_and_the_others_go_over() {
                 assert_eq!(*cell == -1, never.contains(&row), "{column} of row {row}");
             }
         }
-        // What runs keeps its time: a day passes, and nothing moves.
+        // IDs that run keep their times, so a day passes between their runs.
         assert_eq!(
             (&ids["observedMinGap"], &ids["observedMaxGap"]),
             (&json!("86400s"), &json!("86400s"))
@@ -111,12 +111,13 @@ async fn an_audit_counts_the_ids_that_never_run() {
     assert_eq!(audit(json!([]), at, vec![]).await, None);
     assert_eq!(audit(skipped_evenings(), at, vec![]).await, Some(never));
     assert_eq!(audit(skipped_evenings(), at, vec!["10"; 60]).await, Some(never));
-    // Four pieces, a quarter of the day apart: of each ID one stands in the evening, or two.
+    // The four pieces of an ID are a quarter of a day apart, so one or two of them are in the
+    // evening.
     assert_eq!(audit(skipped_evenings(), at, vec!["40"; 60]).await, Some(60));
     let mut deferred = skipped_evenings();
     deferred[0]["policy"] = json!("EXCLUSION_POLICY_DEFER");
     assert_eq!(audit(deferred, at, vec![]).await, None);
-    // Three years of nothing: then they run, but later than in 1,000 cycles.
+    // After three years without runs the IDs do run, but more than 1,000 cycles later.
     let years = json!([{
         "dated": {"startTime": "2026-01-01T00:00:00Z", "endTime": "2029-01-01T00:00:00Z"},
         "policy": "EXCLUSION_POLICY_SKIP",

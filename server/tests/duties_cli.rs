@@ -1,4 +1,4 @@
-//! Migrations, audits and duties by the calendar on the command line.
+//! Migrations, audits and due runs by the calendar, on the command line.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod command;
@@ -8,7 +8,7 @@ use std::process::Output;
 use command::{USAGE, json_of, offbeat, offbeat_with};
 use serde_json::Value;
 
-/// Each piece runs as an ID of its own: as `assign` says of it, before the cutover and after.
+/// Each piece runs like an ID of its own, as `assign` reports it before and after the cutover.
 #[test]
 fn a_migration_goes_over_piece_by_piece() {
     let schedule = ["--cycle", "8h", "--slots", "16", "--weight-quantum", "10", "--weighted"];
@@ -46,7 +46,8 @@ fn a_migration_goes_over_piece_by_piece() {
         assert_eq!(row["first_new_time"], new["next_run_time"], "{row} {new}");
     }
 
-    // With fewer slots the heaviest has fewer pieces: it is refused, and the others go over.
+    // With fewer slots the heaviest ID has fewer pieces: it is refused, and the others are
+    // migrated.
     let output = migrate(&["--new-slots", "8"]);
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr);
@@ -54,7 +55,8 @@ fn a_migration_goes_over_piece_by_piece() {
     assert_eq!(plan(&output)["of_all_ids"]["id_count"], 2);
 }
 
-/// IDs that exclusions always skip are named; the others go over, and an audit counts them.
+/// IDs that exclusions always skip are named, the others are migrated, and an audit counts the
+/// former.
 #[test]
 fn ids_that_never_run_are_told() {
     let day = ["--cycle", "day", "--time-zone", "UTC", "--exclude", "16:00-24:00 skip"];
@@ -148,7 +150,7 @@ fn an_audit_draws_a_chart_as_wide_as_it_is_told() {
     assert_eq!(findings[0], "SPARSE_INTEGERS");
 }
 
-/// From a period to a calendar, and what is due by it: on the command line as over the wire.
+/// A migration from a period to a calendar, and the runs that are then due, as over the wire.
 #[test]
 fn duties_by_the_calendar_are_told() {
     let from = "2026-03-28T12:00:00Z";
@@ -176,7 +178,7 @@ fn duties_by_the_calendar_are_told() {
     assert_eq!(plan["of_all_ids"]["id_count"], 2);
     assert_eq!(plan["max_gap_bound"], "259200.999s", "a day, two by the clock, and a tick");
 
-    // At 22:30 in Berlin nothing may start until 23:00.
+    // At 22:30 in Berlin no run may start until 23:00.
     let due = |missed: &[&str]| {
         let flags = [
             "slots",

@@ -1,4 +1,4 @@
-//! `offbeat health` as a process, against servers that are processes too.
+//! `offbeat health` as a process, against servers that are processes as well.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod command;
@@ -17,7 +17,7 @@ fn the_admin_port_is_asked_by_default() {
     assert_eq!(health(&["--admin-address", admin], &[]), HEALTHY);
     let everywhere = admin.replace("127.0.0.1", "0.0.0.0");
     assert_eq!(health(&["--admin-address", &everywhere], &[]), HEALTHY);
-    // The port of the services has no /readyz.
+    // The port of the services does not serve /readyz.
     let (code, message) = health(&["--admin-address", &server.address], &[]);
     assert_eq!(code, Some(1), "{message}");
 }
@@ -52,7 +52,7 @@ fn a_server_with_tls_is_asked_over_tls() {
     let (certificate, key, ca) = (path("certificate.pem"), path("key.pem"), path("ca.pem"));
     let tls = ["--tls-certificate", &certificate, "--tls-key", &key];
     let server = Server::start(&[&tls[..], &["--admin-listen", "127.0.0.1:0"]].concat());
-    // The admin port has no TLS, and needs no certificate.
+    // The admin port has no TLS, so its probe needs no certificate.
     assert_eq!(health(&["--admin-address", server.admin.as_deref().unwrap()], &[]), HEALTHY);
     let over_tls = ["--address", &server.address, "--tls-ca", &ca];
     assert_eq!(health(&over_tls, &[]), HEALTHY);
@@ -82,7 +82,7 @@ fn a_server_with_tls_is_asked_over_tls() {
     }
 }
 
-/// Answers one connection with this text, or never if it is empty.
+/// Answers one connection with this text, or not at all if the text is empty.
 fn answer_once(text: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

@@ -1,4 +1,4 @@
-//! What the command line reads: exclusions, windows, instants and IDs, and what it refuses of them.
+//! Input of the command line: exclusions, windows, instants and IDs, and what is refused.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod command;
@@ -120,7 +120,8 @@ fn line_ends_are_no_part_of_an_id() {
     assert!(help.contains("without its line end (LF or CR LF)"), "{help}");
 }
 
-/// A number that is no integer here would be another ID than the same number in a program of the user.
+/// A number that is not an integer here would give another ID than the same number gives in the
+/// user's program.
 #[test]
 fn integers_that_are_too_large_are_refused_and_help_says_so() {
     let largest = "340282366920938463463374607431768211455";

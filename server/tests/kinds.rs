@@ -1,4 +1,4 @@
-//! Kinds, pages of due runs and time zones by ID, as callers ask for them.
+//! Kinds, pages of due runs, and time zones per ID, through the API.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -64,13 +64,13 @@ async fn every_question_about_runs_names_its_kind() {
         }
         let [one, other] = answers.try_into().unwrap();
         if method == "AuditIds" {
-            // Kind b has its slots half a cycle after kind a.
+            // The slots of kind b are half a cycle after those of kind a.
             let loads = |answer: &Value| answer["slotLoads"].as_array().unwrap().clone();
             let mut turned = loads(&one);
             turned.rotate_right(64);
             assert_eq!(loads(&other), turned);
         }
-        // At this instant no ID runs, so that nothing is due for either.
+        // At this instant no ID runs, so neither kind has due runs.
         assert!(one != other || method == "ListDueRuns", "{method} does not know the kind");
         request["kind"] = json!("c");
         assert_eq!(refused(&server, method, &request).await, "kind", "{method}");
@@ -92,13 +92,13 @@ async fn every_question_about_runs_names_its_kind() {
     );
     assert_eq!(described["maxCycleDuration"], "28800s");
     assert_eq!(described["spec"]["catchUpSpan"], "3600s");
-    // What is described may be asked with.
+    // The spec in a description is valid in a request.
     let again = json!({"schedule": {"spec": described["spec"]}});
     let again = ask(&server, "DescribeSchedule", &again).await.unwrap();
     assert_eq!(again["identity"], described["identity"]);
 }
 
-/// All missed runs of a day, smeared.
+/// A catch-up policy that runs all missed runs of a day, smeared.
 fn catch_up(smear_span: &str) -> Value {
     json!({
         "missedRunPolicy": "MISSED_RUN_POLICY_RUN_ALL", "horizon": "86400s", "smearSpan": smear_span,
@@ -131,7 +131,7 @@ async fn pages_of_due_runs_are_together_what_one_page_is() {
         }
         assert!(answer["nextWatermarkTime"].is_null(), "a watermark would lose what follows");
         paged["pageToken"] = answer["nextPageToken"].clone();
-        // The token knows the now of the first page.
+        // The page token carries the time of the first page.
         paged.as_object_mut().unwrap().remove("nowTime");
     };
     assert_eq!(found, rows(&whole));
@@ -164,7 +164,7 @@ async fn a_page_token_goes_with_as_many_weights_and_watermarks() {
     });
     let first = ask(&server, "ListDueRuns", &request).await.unwrap();
     request["pageToken"] = first["nextPageToken"].clone();
-    // 50 IDs of two pieces, four hours each.
+    // 50 IDs of two pieces that are four hours apart.
     let second = ask(&server, "ListDueRuns", &request).await.unwrap();
     assert_eq!(numbers(&second["runs"]["idIndexes"]).len(), 100);
     for column in ["weights", "watermarkUnixMillis"] {
@@ -237,7 +237,7 @@ async fn an_id_runs_by_the_clock_of_its_own_zone() {
         let start = one["pieces"][0]["nextRuns"][0]["startTime"].as_str().unwrap();
         let start: jiff::Timestamp = start.parse().unwrap();
         assert_eq!(start.as_millisecond(), runs[row], "{zone}");
-        // A key does not name the zone.
+        // A run key does not contain the zone.
         let prefix = answer["assignments"]["runKeyPrefix"].as_str().unwrap();
         assert!(one["pieces"][0]["nextRuns"][0]["runKey"].as_str().unwrap().starts_with(prefix));
         let due = json!({
@@ -265,7 +265,7 @@ async fn an_id_runs_by_the_clock_of_its_own_zone() {
     ] {
         assert_eq!(refused(&server, "AssignSlots", &request).await, field);
     }
-    // Kinds an hour apart meet where a clock skips an hour, and in UTC never.
+    // Kinds that are an hour apart meet where a clock skips an hour, but never in UTC.
     let kinds: Vec<_> = (0..24).map(|number| json!({"name": format!("k{number}")})).collect();
     let hourly = json!({"spec": {
         "calendar": {"unit": "CALENDAR_UNIT_DAY", "timeZone": "UTC"}, "kinds": kinds,
@@ -280,7 +280,7 @@ async fn an_id_runs_by_the_clock_of_its_own_zone() {
             assert_eq!(refused(&server, "AssignSlots", &request).await, "ids.time_zones[1]");
         }
     }
-    // It is refused where it would be ignored.
+    // Time zones are refused where they would be ignored.
     let ids = json!({"texts": ["x"], "timeZones": ["UTC"], "timeZoneIndexes": [0]});
     let audit = json!({"schedule": spec("UTC"), "ids": ids});
     assert_eq!(refused(&server, "AuditIds", &audit).await, "ids.time_zones");
@@ -335,7 +335,7 @@ async fn a_window_is_selected_zone_by_zone() {
         refused(&server, "GetWindowPredicate", &unnamed).await,
         "sql_target.time_zone_column"
     );
-    // It is refused where it would be ignored.
+    // Time zones are refused where they would be ignored.
     let mut zoneless = request.clone();
     zoneless.as_object_mut().unwrap().remove("timeZones");
     let listed = json!({"schedule": request["schedule"], "sqlTarget": request["sqlTarget"]});

@@ -1,4 +1,4 @@
-//! `offbeat lanes plan` as a process: what it says in words.
+//! `offbeat lanes plan` as a process: its report in words.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod command;
@@ -12,7 +12,7 @@ fn plan(run_times: &str, flags: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Nine jobs of half a second, and one of 20 s, so often.
+/// Nine jobs of half a second and one of 20 s, repeated.
 fn one_in_ten_is_long(times: usize) -> String {
     format!("{}20\n", "0.5\n".repeat(9)).repeat(times)
 }

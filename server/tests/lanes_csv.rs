@@ -1,4 +1,4 @@
-//! `offbeat lanes plan` as a process, with CSV: columns, types, arrivals, and the report.
+//! `offbeat lanes plan` as a process, with CSV input: columns, types, arrivals and the report.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod command;
@@ -15,7 +15,7 @@ fn ask(input: &str, flags: &[&str]) -> (String, String, Option<i32>) {
     (text(output.stdout), text(output.stderr), output.status.code())
 }
 
-/// 900 mails of half a second and 100 reports of 20 s, one job a second.
+/// 900 mails of half a second and 100 reports of 20 s, one job every second.
 fn jobs(separator: char) -> String {
     let mut csv = format!("id{separator}type{separator}enqueued_at{separator}duration_s\n");
     for at in 0..1_000 {
@@ -36,7 +36,7 @@ fn columns_are_found_whatever_separates_them() {
         let (said, error, _) = ask(&jobs(separator), &["--arrival-rate", "1.2"]);
         assert_eq!((said.as_str(), error.as_str()), (lines.as_str(), ""), "{separator:?}");
     }
-    // As a spreadsheet writes it: with a mark at the beginning, CR LF, quotes and spaces.
+    // As a spreadsheet writes it: with a byte order mark, CRLF, quotes and spaces.
     let odd = jobs(',').replace('\n', "\r\n").replace("20", "\" 20s \"").replace("0.5", "500ms");
     let (said, ..) = ask(&format!("\u{feff}{odd}"), &["--arrival-rate", "1.2"]);
     assert_eq!(said, lines);
@@ -61,7 +61,7 @@ fn types_are_compared_with_timeouts() {
         assert!(said.contains(words), "{words}: {said}");
     }
     assert!(!said.contains("runs twice: ") && !said.contains("starts again"), "{said}");
-    // Where the type says nothing, timeouts help, and jobs of both types run twice.
+    // If the type says nothing about run times, timeouts help, and jobs of both types run twice.
     let said_nothing = jobs(',').replace("report", "mail");
     let mut other = String::new();
     for (at, line) in said_nothing.lines().enumerate() {
@@ -87,7 +87,7 @@ fn the_rate_of_arrivals_is_measured_and_said() {
     );
     let (given, ..) = ask(&jobs(','), &["--arrival-rate", "1"]);
     assert_eq!(said.replace("Measured: 1000 jobs in 16.6 min, 1 jobs/s. ", ""), given);
-    // A given rate counts; what was measured is said beside it.
+    // A given rate takes precedence; the measured rate is printed beside it.
     let (said, ..) = ask(&jobs(','), &["--time-column", "enqueued_at", "--arrival-rate", "0.5"]);
     assert!(said.contains("1 jobs/s. 0.5 jobs/s, mean run time"), "{said}");
     let (_, error, _) = ask(&jobs(','), &["--time-column", "enqueued_at", "--format", "json"]);

@@ -60,7 +60,7 @@ async fn a_batch_and_single_questions_have_the_same_last_runs() {
             let one = grpc(&mut channel, "AssignSlot", &one).await.unwrap();
             let one = serde_json::to_value(&one).unwrap();
             for piece in one["pieces"].as_array().unwrap() {
-                // An ID that never runs is refused in a batch.
+                // In a batch, an ID that never runs is refused.
                 let start = piece.get("lastRun").and_then(|run| run["startTime"].as_str());
                 let start = start.map(|start| start.parse::<jiff::Timestamp>().unwrap());
                 expected.push(start.map_or(-1, jiff::Timestamp::as_millisecond));

@@ -1,4 +1,4 @@
-//! How late runs started: recorded by callers, seen by who scrapes the metrics.
+//! How late runs started: recorded by callers and exposed as metrics.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -36,7 +36,7 @@ async fn what_callers_record_is_scraped() {
     let answer =
         post2(&mut channel, json_request(&path_of("RecordLateness"), &request.to_string()));
     assert_eq!(answer.await.json(), json!({"hasOwnSeries": true}));
-    // As many as may be, on another thread.
+    // The largest allowed request, which is decoded on another thread.
     let many =
         json!({"scheduleName": "bank-sync", "kind": "poll", "latenessMillis": vec!["100"; 65_536]});
     grpc(&mut channel, "RecordLateness", &many).await.unwrap();

@@ -1,4 +1,4 @@
-//! Starting, listening, and a clean end.
+//! Start, listeners and a clean end.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
@@ -27,7 +27,7 @@ fn question() -> serde_json::Value {
 async fn idle_connections_do_not_hold_the_end_up() {
     let mut server = Server::start(&config());
     let mut silent = server.tcp().await;
-    let mut deaf = server.tcp().await; // speaks once, then answers nothing, not even pings
+    let mut deaf = server.tcp().await; // sends once, then answers nothing, not even pings
     tokio::io::AsyncWriteExt::write_all(
         &mut deaf,
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0",
@@ -56,7 +56,7 @@ async fn a_request_in_flight_is_answered_within_the_grace_period() {
     let answer = tokio::spawn(async move { Answer::of(response.await.unwrap()).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
     server.signal();
-    tokio::time::sleep(Duration::from_millis(1_200)).await; // longer than idle connections get
+    tokio::time::sleep(Duration::from_millis(1_200)).await; // longer than idle ones are kept
     let bytes = message(method_of("AssignSlot").input(), &question()).encode_to_vec();
     sender.send(frame(&bytes)).unwrap();
     drop(sender);
@@ -124,7 +124,7 @@ async fn unix_sockets_are_served_and_removed() {
     drop(server);
     assert!(!path.exists());
 
-    // A socket that a killed server left behind is replaced; another file is not.
+    // A socket that a killed server left behind is replaced; any other file is kept.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     drop(Server::start(&config));
@@ -162,7 +162,7 @@ async fn connections_beyond_the_limit_wait_their_turn() {
     });
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!second.is_finished());
-    drop(at_work); // its answer comes
+    drop(at_work); // its request is now answered
     at_work_too.await.unwrap().unwrap();
     drop(first);
     assert!(second.await.unwrap());
@@ -195,7 +195,7 @@ async fn large_messages_share_a_bounded_room() {
     let bulk = json!({"schedule": any_schedule(), "ids": {"integers": ids}});
     let bytes = message(method_of("AssignSlots").input(), &bulk).encode_to_vec();
     assert!(bytes.len() > 100_000);
-    // Two thirds of a message of a megabyte take up two thirds of the room.
+    // Two thirds of a message of a megabyte reserve two thirds of the room.
     let (sender, body) = open_body();
     let call = grpc_request(&path_of("AssignSlots"), Bytes::new()).map(|_| body);
     channel.ready().await.unwrap();
@@ -208,11 +208,12 @@ async fn large_messages_share_a_bounded_room() {
     assert_eq!(refused.code(), Code::ResourceExhausted);
     assert!(refused.message().contains("room"), "{refused:?}");
     assert!(grpc(&mut channel, "AssignSlot", &question()).await.is_ok(), "small ones go on");
-    drop(sender); // ends in the midst
+    drop(sender); // ends in the middle of the message
     held.await.unwrap().unwrap();
     let again = grpc(&mut channel, "AssignSlots", &bulk).await.unwrap_err();
     assert!(again.message().contains("room"), "the answer alone is larger: {again:?}");
-    // A message that is complete keeps its room until it is answered: this caller does not end.
+    // A complete message keeps its room until it is answered; this caller does not end its
+    // request.
     let fewer = json!({"schedule": any_schedule(), "ids": {"integers": &ids[..5_000]}});
     assert!(grpc(&mut channel, "AssignSlots", &fewer).await.is_ok());
     let (sender, body) = open_body();

@@ -1,4 +1,4 @@
-//! Messages of requests: large, tiny, one too many.
+//! Request messages: too large, tiny, and one too many.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
@@ -27,7 +27,7 @@ async fn messages_are_refused_by_their_length_alone() {
         ("AssignSlot", largest.message.max_size()),
         ("AssignSlots", largest.bulk_message.max_size()),
     ] {
-        // Only the prefix is sent: nothing waits for, or makes room for, the rest.
+        // Only the prefix is sent: the server must not wait, or reserve memory, for the rest.
         for length in [limit + 1, u32::MAX as usize] {
             let prefix = [&[0][..], &u32::try_from(length).unwrap().to_be_bytes()].concat();
             let status = raw(&mut channel, method, prefix).await;
@@ -35,9 +35,9 @@ async fn messages_are_refused_by_their_length_alone() {
             assert_eq!(reason(&status), "ERROR_REASON_MESSAGE_TOO_LARGE");
             assert!(status.message().contains(&limit.to_string()), "{}", status.message());
         }
-        // A message of exactly the limit is read: an unknown field fills it up.
+        // A message of exactly the limit is accepted; an unknown field fills it up.
         let mut largest = encoded(method, &json!({"schedule": any_schedule()}));
-        let filler = limit - largest.len() - 6; // tag of two bytes, length of four
+        let filler = limit - largest.len() - 6; // a tag of two bytes and a length of four
         prost::encoding::encode_key(999, prost::encoding::WireType::LengthDelimited, &mut largest);
         let length = [
             filler & 0x7f | 0x80,
@@ -70,7 +70,7 @@ async fn a_unary_call_is_one_message_and_not_any_number() {
         }
         let call = grpc_request(&path_of(method), Bytes::new()).map(|_| body);
         let mut channel = channel.clone();
-        // Though the caller would go on.
+        // The caller could still send more.
         let status = post2(&mut channel, call).await.grpc_status();
         assert_eq!(status.code(), Code::InvalidArgument, "{method}: {status:?}");
         assert_eq!(reason(&status), "ERROR_REASON_MALFORMED");
@@ -78,7 +78,7 @@ async fn a_unary_call_is_one_message_and_not_any_number() {
     }
 }
 
-/// Over plain HTTP, with and without an announced length.
+/// Over plain HTTP, with and without a `content-length`.
 #[tokio::test]
 async fn messages_as_bytes_are_answered_as_by_grpc_however_long() {
     let server = Server::start(&config());
@@ -109,7 +109,8 @@ async fn messages_as_bytes_are_answered_as_by_grpc_however_long() {
     }
 }
 
-/// As gRPC has it: clients in C refuse a status that an empty frame of data follows.
+/// gRPC asks for trailers-only responses, and clients in C reject a status after an empty DATA
+/// frame.
 #[tokio::test]
 async fn refusals_are_headers_alone() {
     let server = Server::start(&config());
@@ -126,7 +127,7 @@ async fn refusals_are_headers_alone() {
     }
 }
 
-/// Also by methods that wait, and by streams.
+/// Methods that wait, and streams, too.
 #[tokio::test]
 async fn every_method_answers_a_message_of_60_kb() {
     let server = Server::start(&config());
@@ -139,7 +140,7 @@ async fn every_method_answers_a_message_of_60_kb() {
         let call = grpc_request(&path, Bytes::new()).map(|_| body);
         part.send(frame(&unknown_field)).unwrap();
         if Method::at(&path).client_streaming {
-            part.send(frame(&unknown_field)).unwrap(); // and stays open
+            part.send(frame(&unknown_field)).unwrap(); // the stream stays open
         } else {
             drop(part);
         }
@@ -153,14 +154,15 @@ async fn every_method_answers_a_message_of_60_kb() {
     }
 }
 
-/// A megabyte of messages without a field within a message: what takes longest to decode.
+/// A megabyte of empty nested messages takes longest to decode.
 #[tokio::test]
 async fn the_event_loop_goes_on_while_large_messages_are_decoded() {
     let server = Server::start(&config());
     let channel = http2(server.tcp().await).await;
     let mut victim = http2(server.tcp().await).await;
     for method in ["AssignSlots", "StreamSlotAssignments", "Spread", "AllocateWorkers"] {
-        // A loop that decodes stops each time; one that a busy machine passes over does not.
+        // An event loop that decodes stalls every time. A loop that a busy machine holds up does
+        // not.
         let mut stalls = vec![];
         while stalls.len() < 5 {
             let (longest, took) = longest_call_beside(method, channel.clone(), &mut victim).await;
@@ -173,7 +175,7 @@ async fn the_event_loop_goes_on_while_large_messages_are_decoded() {
     }
 }
 
-/// The longest call while a large message of a method is refused, and how long that took.
+/// The longest call while a large message of a method is refused, and how long the refusal took.
 async fn longest_call_beside(
     method: &str,
     mut channel: Http2,
@@ -199,7 +201,7 @@ async fn longest_call_beside(
     (longest, took)
 }
 
-/// As somebody may who has a group at a time: 10 bytes each, which are no flood.
+/// A client that learns of one group at a time may send 10 bytes per message, which is no flood.
 #[tokio::test]
 async fn a_feeder_may_send_each_group_in_a_message_of_its_own() {
     use proto::spread_request::Message as Asked;

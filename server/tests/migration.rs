@@ -1,5 +1,5 @@
-//! A migration on a table: running each step's statement once over the cutover gives every row the
-//! runs that the plan says, each once.
+//! A migration of a table: running the statement of each step once, over the cutover, gives every
+//! row exactly the runs of the plan.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -29,7 +29,7 @@ fn fraction(row: i64) -> f64 {
     (row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as f64 / 2.0f64.powi(64) * 0.999_999
 }
 
-/// A table of users: their hashes, and fractions that they keep.
+/// A table of users with their hashes and stored fractions.
 fn table(salt: &str) -> Connection {
     let table = Connection::open_in_memory().unwrap();
     table.execute_batch("CREATE TABLE account (n INTEGER, hash TEXT, share REAL); BEGIN").unwrap();
@@ -71,7 +71,7 @@ fn schedule(hours: i64, slots: i64, placement: PlacementKind, anchor: i64) -> Sc
     .unwrap()
 }
 
-/// What each row ran: start and end of the step, and by which schedule.
+/// The steps in which each row ran: start, end, and whether by the new schedule.
 type Ran = BTreeMap<i64, Vec<(i64, i64, bool)>>;
 
 fn run_steps(table: &Connection, migration: &Migration<'_>, column: &ColumnSpec) -> (Ran, i64) {
@@ -114,7 +114,7 @@ fn check(old: &Schedule, new: &Schedule, cutover: i64, min_gap: i64, path: Path)
         let (from, to) = (old.place(&id).unwrap(), new.place(&id).unwrap());
         let crossing = migration.crossing(&from, &to).unwrap();
         left_out += crossing.left_out;
-        // What the plan says: the last old run, then the new ones from the first on.
+        // The plan: the last old run, then the new runs from the first on.
         let mut expected = vec![(crossing.last_old.unix_millis, false)];
         let mut next = crossing.first_new.unix_millis;
         while next < end {
@@ -135,7 +135,7 @@ fn check(old: &Schedule, new: &Schedule, cutover: i64, min_gap: i64, path: Path)
 fn a_shorter_cycle() {
     for placement in [PlacementKind::Hash, PlacementKind::Fraction] {
         let (old, new) = (schedule(12, 240, placement, 0), schedule(8, 128, placement, 0));
-        // Where cycles start together, in the middle of both, and on no slot's start.
+        // At a common start of cycles, in the middle of both cycles, and at no start of a slot.
         for cutover in [490_000 * HOUR, 490_003 * HOUR, 490_006 * HOUR + 1_234_567] {
             check(&old, &new, cutover, 0, Path::SameOrder);
             let left_out = check(&old, &new, cutover, 4 * HOUR, Path::SameOrder);
@@ -155,7 +155,7 @@ fn a_longer_cycle_a_moved_anchor_and_more_slots() {
     check(&old, &schedule(8, 128, hash, 3 * HOUR), cutover, 6 * HOUR, Path::SameOrder);
     assert_eq!(check(&old, &schedule(8, 384, hash, 0), cutover, 8 * HOUR, Path::SameTimes), 0);
     assert_eq!(check(&old, &old.clone(), cutover, 8 * HOUR, Path::Unchanged), 0);
-    // Slots of a second: some of them to a step.
+    // Slots of a second, several per step.
     check(&old, &schedule(8, 28_800, hash, 0), cutover, HOUR, Path::SameTimes);
 }
 

@@ -137,7 +137,7 @@ async fn refusals_say_what_is_wrong() {
 #[tokio::test]
 async fn at_a_limit_producers_wait_and_nothing_is_dropped() {
     let mut config = config();
-    config.limits.spread_bytes = 3_000; // some small groups, and a larger one
+    config.limits.spread_bytes = 3_000; // a few small groups, and a larger one
     let server = Server::start(&config);
     let mut client = Client::new(channel(&server).await);
     open(&mut client, limited(SpreadLimits { max_job_count: Some(5), ..Default::default() }))
@@ -152,7 +152,7 @@ async fn at_a_limit_producers_wait_and_nothing_is_dropped() {
     let never = submit(&mut client, vec![group("d", 6)]).await.unwrap_err();
     assert_eq!(never.code(), Code::InvalidArgument, "waiting would not help");
 
-    // All spreads together: some 600 bytes are held.
+    // The limit counts all spreads together: about 600 bytes are held.
     let wide = GroupPart {
         commit: None,
         jobs: vec![SubmittedJob { payload: vec![0; 1_900].into() }],
@@ -212,7 +212,7 @@ async fn dead_letters_can_be_read_and_deleted() {
     let page = client.list_dead_letters(next).await.unwrap().into_inner();
     assert_eq!((page.dead_letters.len(), &*page.next_page_token), (1, ""));
 
-    // They are kept: the spread cannot be opened again over them.
+    // Dead letters are kept, and the spread cannot be opened again while they exist.
     assert_eq!(close(&mut client, CloseMode::Drain, 0).await.unwrap(), SpreadState::Closed as i32);
     let refused = open(&mut client, spec()).await.unwrap_err();
     assert_eq!(why(&refused), (Code::FailedPrecondition, "SPREAD_CLOSING".into()));

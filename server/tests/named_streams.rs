@@ -1,4 +1,4 @@
-//! `StreamJobs` over the wire: what is granted is sent, and what makes no sense is refused.
+//! `StreamJobs` over the wire: the server sends the granted jobs and refuses invalid messages.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 #[path = "support/redis.rs"]
@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use tonic::{Code, Streaming};
 use tonic_types::StatusExt as _;
 
-/// A stream of jobs that a test sends into as it likes.
+/// A stream of jobs, and a sender for its requests.
 async fn stream_jobs(
     client: &mut Client,
     consumer: &str,
@@ -104,7 +104,7 @@ async fn messages_that_come_while_jobs_are_leased_give_none_back() {
         match answers.message().await.unwrap().unwrap().message.unwrap() {
             Answer::Leased(leased) => {
                 for job in &leased.jobs {
-                    // Messages follow each other, so that some come while jobs are leased.
+                    // Messages follow each other, so some arrive while jobs are being leased.
                     let one = LeasedJobs { jobs: vec![job.clone()], ..leased.clone() };
                     say(&sender, Asked::Credit(of(1)));
                     say(&sender, Asked::Settlements(all(&one, SettleAction::Ack)));
@@ -141,7 +141,7 @@ async fn a_stream_that_ends_settles_nothing() {
     submit(&mut client, vec![group("a", 3)]).await.unwrap();
     let (sender, mut answers) = stream_jobs(&mut client, "one", 2).await;
     let lost = leased(&mut answers).await;
-    drop((sender, answers)); // cancelled
+    drop((sender, answers)); // cancels the stream
     let next = pull(&mut client, 5, 0).await.unwrap().leased.unwrap();
     assert_eq!(names(&next), ["a2"], "two are leased until their leases end");
     settle(&mut client, &next, SettleAction::Ack).await.unwrap();
@@ -169,7 +169,7 @@ async fn a_consumer_who_never_reads_holds_what_it_granted() {
     let held = describe(&mut client).await.counts.unwrap();
     let touched = held.leased_job_count + held.returned_job_count;
     assert!((1..=100).contains(&touched), "{held:?}");
-    // The others get everything, in time.
+    // The other consumers get everything in time.
     let mut done = 0;
     let begun = Instant::now();
     while done < 1_000 {

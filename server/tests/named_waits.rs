@@ -1,4 +1,5 @@
-//! Waits of `NamedSpreadService` over the wire: they end when there is news, and not before.
+//! Waits of `NamedSpreadService` over the wire: a wait ends when something changes, and not
+//! before.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -47,7 +48,7 @@ async fn waits_end_when_there_is_news() {
     settle(&mut client, &leased, SettleAction::Ack).await.unwrap();
     assert_eq!(closed.await.unwrap().unwrap(), SpreadState::Closed as i32);
 
-    // A stop is news, too.
+    // A stop of the server ends a wait, too.
     open(&mut client, spec()).await.unwrap();
     let mut waiting = client.clone();
     let pulled = tokio::spawn(async move { pull(&mut waiting, 5, 20).await });

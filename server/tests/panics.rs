@@ -1,5 +1,6 @@
-//! A bug of the server costs one request: it is answered, counted and logged, and the server
-//! serves on. No caller can make a handler panic, so these stand behind the layers of a server.
+//! A bug in the server costs one request: it is answered, counted and logged, and the server
+//! continues. No caller can make a real handler panic, so these tests put buggy handlers behind
+//! the layers of a server.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
@@ -40,8 +41,8 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 const BUG: &str = "a bug on purpose";
 
-/// Numbers of workers that make `AllocateWorkers` panic: where it is called, and in work that is
-/// done on another thread.
+/// Worker counts that make `AllocateWorkers` panic: in the handler itself, and in its work on
+/// another thread.
 const IN_HANDLER: i32 = 1;
 const IN_WORK: i32 = 2;
 
@@ -80,7 +81,7 @@ impl SpreadService for Buggy {
     ) -> Result<Response<Self::SpreadStream>, Status> {
         let first = stream::iter([Ok(proto::SpreadResponse::default())]);
         let then = async {
-            tokio::task::yield_now().await; // the first message is sent
+            tokio::task::yield_now().await; // lets the first message go out
             panic!("{BUG}")
         };
         Ok(Response::new(Box::pin(first.chain(stream::once(then)))))
@@ -95,7 +96,7 @@ fn clock() -> Moment {
     offbeat::clock::now()
 }
 
-/// Connections to the services above, behind the layers of a server.
+/// A server with the services above behind its layers.
 struct Layered {
     address: SocketAddr,
     metrics: Arc<Metrics>,
@@ -141,7 +142,7 @@ impl Layered {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// A counter.
+    /// The value of a counter.
     fn count(&self, series: &str) -> u32 {
         let text = self.metrics.render(Snapshot::default()).unwrap();
         let value = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
@@ -164,7 +165,8 @@ async fn assert_serves_on(channel: &mut Http2) {
     assert!(answered.is_ok(), "{answered:?}");
 }
 
-/// In the handler; in its work on another thread; and on the thread that large messages go to.
+/// A panic in the handler, one in its work on another thread, and one on the thread for large
+/// messages.
 fn bugs() -> [Value; 3] {
     let large = "x".repeat(20_000);
     [
@@ -192,7 +194,7 @@ async fn a_panic_costs_one_request_wherever_it_happens() {
     let ended = "offbeat_requests_total{method=\"StageService/AllocateWorkers\",code=\"INTERNAL\"}";
     let counted = async {
         while server.count(ended) < 6 {
-            tokio::time::sleep(Duration::from_millis(10)).await; // when its answer is dropped
+            tokio::time::sleep(Duration::from_millis(10)).await; // counted once the answer drops
         }
     };
     tokio::time::timeout(Duration::from_secs(10), counted).await.expect(ended);
@@ -242,7 +244,7 @@ struct Flags {
     args: ServeArgs,
 }
 
-/// Logs go to the standard error of the process: this test is run by itself, as a process.
+/// The log goes to the standard error of the process, so the test runs itself as a child process.
 #[test]
 fn a_panic_is_a_line_of_the_log() {
     const IS_CHILD: &str = "LOGS_A_PANIC";

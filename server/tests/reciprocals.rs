@@ -1,4 +1,4 @@
-//! Reciprocal slots over the wire and on the command line: conflicts, schedules of today, delays.
+//! Reciprocal slots over the wire and on the command line: conflicts, existing schedules, delays.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -38,7 +38,7 @@ async fn delays_shorten_every_budget_and_never_below_nothing() {
             "pollingDelay": polling, "slotJobDelay": slot_job,
         })
     };
-    // 0, 48, 24: gaps of 24, 48 and 24 slots of 300 s.
+    // Positions 0, 48 and 24: gaps of 24, 48 and 24 slots of 300 s.
     let answer = ask(&server, &request("60s", "30.5s")).await.unwrap();
     assert_eq!(answer["gap"], "7200s");
     assert_eq!(answer["runBudget"], "7109.500s");
@@ -67,7 +67,7 @@ async fn compare(server: &Server, jobs: &[Value]) -> Result<Value, Status> {
     answer.map(|answer| serde_json::to_value(&answer).unwrap())
 }
 
-/// The verdict of two jobs, and their distances.
+/// The verdict on two jobs, and their distances.
 async fn verdict(server: &Server, one: Value, other: Value) -> [String; 3] {
     let answer = compare(server, &[one, other]).await.unwrap();
     let pair = &answer["pairs"][0];
@@ -90,7 +90,7 @@ async fn jobs_are_apart_only_where_that_is_known() {
     let is = |separation: &str, forward: &str, backward: &str| {
         [format!("SEPARATION_{separation}"), forward.to_owned(), backward.to_owned()]
     };
-    // Two names of a job on one schedule are not apart.
+    // Two names for one job on the same schedule are not apart.
     let same =
         verdict(&server, job(&plain, &json!({"kind": "a"})), job(&plain, &json!({"kind": "b"})));
     assert_eq!(same.await, is("MEET", "0s", "0s"));
@@ -115,7 +115,7 @@ async fn jobs_are_apart_only_where_that_is_known() {
         let found = verdict(&server, job(&plain, &none), job(&other, &none)).await;
         assert_eq!(found, is("UNKNOWN", "", ""), "{other}");
     }
-    // Under TWISTER a slot of another length draws other offsets; under HASH it changes nothing.
+    // Under TWISTER, slots of another length draw other offsets; under HASH, they change nothing.
     let slots = json!({"slotCount": 48, "anchorTime": "2026-01-01T00:07:00Z"});
     assert_eq!(
         verdict(&server, job(&plain, &none), job(&slots, &none)).await[0],
@@ -124,7 +124,7 @@ async fn jobs_are_apart_only_where_that_is_known() {
     let twister = |slots: i32| json!({"placement": "PLACEMENT_TWISTER", "slotCount": slots});
     let found = verdict(&server, job(&twister(96), &none), job(&twister(48), &none)).await;
     assert_eq!(found[0], "SEPARATION_UNKNOWN");
-    // Declared kinds, and the worst change of their clock.
+    // Declared kinds, and the worst clock change of their zone.
     let kinds = json!([{"name": "a", "runTime": "60s"}, {"name": "b", "runTime": "60s"}]);
     let declared = json!({"kinds": kinds});
     let [a, b] = ["a", "b"].map(|kind| json!({"kind": kind}));
@@ -143,7 +143,7 @@ async fn jobs_are_apart_only_where_that_is_known() {
     assert_eq!(found, is("APART", "39600s", "39600s"));
     let found = verdict(&server, of("a", "39601s"), of("b", "60s")).await;
     assert_eq!(found[0], "SEPARATION_MEET");
-    // The worst of several pairs is the answer's.
+    // The worst of several pairs decides.
     let answer =
         compare(&server, &[job(&plain, &none), job(&later, &none), job(&plain, &none)]).await;
     let answer = answer.unwrap();

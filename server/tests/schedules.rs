@@ -1,4 +1,5 @@
-//! Schedules by name, asked of the server's binary: loading, reloading, and what a name changes.
+//! Schedules by name, as requests to the server's binary: loading, reloading, and what a name
+//! changes.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod schedule_file;
@@ -31,7 +32,7 @@ fn version(name: &str, version: i64) -> Value {
     json!({"reference": {"name": name, "version": version}})
 }
 
-/// What FILE says of bank-sync/2, in a request.
+/// The spec of bank-sync/2 in `FILE`, as it is written in a request.
 fn second() -> Value {
     json!({"spec": {
         "period": "28800s", "slotCount": 96, "anchorTime": "2026-01-01T00:00:00Z", "salt": "two",
@@ -48,7 +49,7 @@ fn field_of(status: &Status) -> (Code, String, String) {
     (status.code(), metadata["field"].clone(), metadata["allowed"].clone())
 }
 
-/// Requests of all methods that take a schedule, without it.
+/// A request of every method that takes a schedule, without the schedule.
 fn questions() -> Vec<(&'static str, Value)> {
     let from = "2026-03-01T00:00:00Z";
     let column = json!({
@@ -68,7 +69,7 @@ fn questions() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The same answer, with one run key schedule instead of another.
+/// The same answer, with the schedule in its run keys replaced.
 fn with_key(answer: &Value, old: &str, new: &str) -> Value {
     let text = answer.to_string();
     let fingerprint = answer["identity"]["fingerprint"].clone();
@@ -77,7 +78,7 @@ fn with_key(answer: &Value, old: &str, new: &str) -> Value {
     replaced
 }
 
-/// Without the IDs of runs, each of which is that of its run key.
+/// Removes the IDs of runs, because each depends on its run key.
 fn without_run_ids(answer: Value) -> Value {
     match answer {
         Value::Array(values) => values.into_iter().map(without_run_ids).collect(),
@@ -119,11 +120,11 @@ async fn a_name_and_its_spec_have_the_same_answers_but_for_the_run_keys() {
                 let prefix = &by_name["assignments"]["runKeyPrefix"];
                 assert_eq!(*prefix, json!(format!("{key}/default")));
             }
-            // And by JSON.
+            // The same request as JSON.
             let json = json_request(&path_of(method), &request.to_string());
             let by_json = post2(&mut channel, json).await;
             let mut identity = by_json.json()["identity"].clone();
-            // JSON writes empty texts, too.
+            // JSON includes empty strings.
             assert_eq!(
                 identity.as_object_mut().unwrap().remove("timeZoneDatabase"),
                 Some(json!(""))
@@ -193,12 +194,12 @@ async fn all_that_are_loaded_are_listed_page_by_page() {
             )
         })
         .collect();
-    // In the order of names and versions, as the file's own names sort.
+    // Sorted by name and version, as the names in the file sort.
     let mut sorted = keys.clone();
     sorted.sort();
     assert_eq!(keys, sorted);
     assert_eq!(keys.len(), FILE.matches("[[schedule]]").count());
-    // The command line exports what is listed, byte for byte the same each time.
+    // The command line exports the same list, byte for byte the same each time.
     let export = || {
         let path = file.display().to_string();
         let mut export = std::process::Command::new(env!("CARGO_BIN_EXE_offbeat"));
@@ -209,7 +210,7 @@ async fn all_that_are_loaded_are_listed_page_by_page() {
     assert_eq!(exported.stdout, export().stdout);
     let exported: Value = serde_json::from_slice(&exported.stdout).unwrap();
     assert_eq!(exported, json!({ "schedules": all }));
-    // Each is what it is described as.
+    // Each listed schedule equals its description.
     for listed in &all {
         let request = json!({"schedule": {"reference": listed["reference"]}});
         let described = ask(&mut known, "DescribeSchedule", &request).await.unwrap();
@@ -218,7 +219,7 @@ async fn all_that_are_loaded_are_listed_page_by_page() {
             (&described["identity"], &described["spec"])
         );
     }
-    // Pages of one schedule are together what one page is.
+    // Pages of one schedule add up to a single large page.
     let (mut paged, mut token) = (Vec::new(), json!(""));
     while paged.len() <= all.len() {
         let page = json!({"pageSize": 1, "pageToken": token});
@@ -269,7 +270,7 @@ async fn a_reload_is_all_or_nothing_and_no_version_changes_its_meaning() {
     };
     let first = known(&mut channel, "bank-sync", 1).await;
 
-    // A new version beside the others; and bank-sync/2 goes.
+    // A new version is added, and bank-sync/2 is removed.
     let without_second = FILE.replace("version = 2", "version = 3");
     fs::write(&file, &without_second).unwrap();
     let said = sidecar.until("names");
@@ -278,7 +279,7 @@ async fn a_reload_is_all_or_nothing_and_no_version_changes_its_meaning() {
     assert!(known(&mut channel, "bank-sync", 3).await.is_some());
     assert_eq!(known(&mut channel, "bank-sync", 2).await, None);
 
-    // bank-sync/1 with another meaning, beside a new version: neither is taken.
+    // bank-sync/1 gets another meaning, and another version is new: neither is loaded.
     let changed = without_second.replacen("\"8h\"", "\"12h\"", 1).replace("\"mail\"", "\"post\"");
     fs::write(&file, changed).unwrap();
     let refused = sidecar.reload();
@@ -289,10 +290,10 @@ async fn a_reload_is_all_or_nothing_and_no_version_changes_its_meaning() {
     assert_eq!(known(&mut channel, "bank-sync", 1).await, first);
     assert_eq!(known(&mut channel, "post", 1).await, None);
     assert!(known(&mut channel, "mail", 1).await.is_some());
-    // Who asks again hears it again.
+    // Another reload reports the refusal again.
     assert_eq!(sidecar.reload()["why"], refused["why"]);
 
-    // bank-sync/2 cannot come back as another one, but as itself.
+    // bank-sync/2 may come back as it was, but not with another meaning.
     fs::write(&file, FILE.replace("slot_count = 96", "slot_count = 48")).unwrap();
     assert!(sidecar.reload()["why"].as_str().unwrap().contains("bank-sync/2"));
     assert_eq!(known(&mut channel, "bank-sync", 2).await, None);
@@ -303,7 +304,7 @@ async fn a_reload_is_all_or_nothing_and_no_version_changes_its_meaning() {
     assert!(sidecar.metrics().await.contains(&stale(0)));
     assert!(known(&mut channel, "bank-sync", 2).await.is_some());
 
-    // What cannot be read, or is not there, changes nothing.
+    // A broken or missing file changes nothing.
     for broken in ["[[schedule]]\nname = \"bank-sync\"\n", "", "[[schedule"] {
         fs::write(&file, broken).unwrap();
         assert!(sidecar.reload()["why"].as_str().unwrap().contains("schedules.toml:"));

@@ -1,4 +1,4 @@
-//! `offbeat schedules check`, and commands that take a schedule by its name: as processes.
+//! `offbeat schedules check`, and commands that take a schedule by name, as processes.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod schedule_file;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_offbeat");
 
-/// A file, and what its refusal must say.
+/// A file, and what its refusal must contain.
 const REFUSED: [(&str, &[&str]); 19] = [
     ("", &[":1: schedule: is missing", "1 to 1000 schedules"]),
     ("[[schedule", &[":1: file: ", "must be TOML"]),
@@ -80,7 +80,7 @@ fn a_bad_file_is_refused_by_line_schedule_field_value_and_range() {
     assert!(String::from_utf8(output.stderr).unwrap().contains(":2: file: bytes that are no text"));
 }
 
-/// Runs a command to its end; a server that serves, against what was expected, is ended.
+/// Runs a command to its end, and stops it after 10 s if it starts to serve unexpectedly.
 fn run(arguments: &[&str]) -> Output {
     let mut command = Command::new("timeout");
     command.args(["10", BINARY]).args(arguments).stdin(Stdio::null()).output().unwrap()
@@ -169,7 +169,7 @@ fn commands_take_schedules_by_name() {
     }
 }
 
-/// Calendars, windows and exclusions in a file mean what they mean on the command line.
+/// Calendars, windows and exclusions have the same meaning in a file as on the command line.
 #[test]
 fn a_file_holds_calendars_active_windows_and_exclusions() {
     const CALENDARS: &str = r#"

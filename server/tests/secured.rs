@@ -1,4 +1,4 @@
-//! TLS, tokens and users: who may call, and certificates that change under open connections.
+//! TLS, tokens and users: who may call, and certificates that change while connections are open.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
@@ -43,7 +43,7 @@ fn tls_config(folder: &Path, more: &[&str]) -> Config {
     config_with(&[&flags[..], more].concat())
 }
 
-/// Connects, trusting `authority`, with a certificate of the client if there is one.
+/// Connects and trusts `authority`, with a client certificate if there is one.
 async fn connect(
     server: &Server,
     authority: &Authority,
@@ -93,7 +93,7 @@ async fn certificates_change_under_open_connections() {
     assert_eq!(post1(over_1, json()).await.status, 200);
     assert!(connect(&server, &new, None, b"h2").await.is_err(), "not signed by that one");
 
-    // Half a change is refused, and those of before stay.
+    // An incomplete change is refused, and the old certificate stays in use.
     fs::write(folder.path().join("certificate.pem"), "no certificate").unwrap();
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert!(connect(&server, &old, None, b"h2").await.is_ok());
@@ -140,7 +140,7 @@ async fn the_admin_port_beyond_loopback_has_a_console_with_tls_and_tokens() {
     assert_eq!(ask("/console/settings", &[]).await, 401);
     assert_eq!(ask(&path_of("AssignSlot"), &[mark, site]).await, 401);
     assert_eq!(ask(&path_of("AssignSlot"), &[mark, site, token]).await, 200);
-    // Without TLS nothing is answered.
+    // Without TLS there is no response.
     let plain = TcpStream::connect(("127.0.0.1", admin.port())).await.unwrap();
     let request = request("/readyz", &[("host", "localhost")], "");
     assert!(tokio::spawn(post1(plain, request)).await.is_err());
@@ -159,7 +159,7 @@ async fn clients_need_a_certificate_of_the_authority_if_there_is_one() {
     let mut known = http2(connect(&server, &authority, Some(&own), b"h2").await.unwrap()).await;
     grpc(&mut known, "AssignSlot", &question()).await.unwrap();
     for own in [None, Some(stranger.sign("client.test"))] {
-        // In TLS 1.3 a client hears of the refusal when it reads.
+        // In TLS 1.3 a client learns of the refusal only when it reads.
         if let Ok(mut socket) = connect(&server, &authority, own.as_ref(), b"h2").await {
             let _ = socket.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
             assert!(socket.read(&mut [0; 64]).await.map_or(true, |count| count == 0));
@@ -245,7 +245,7 @@ async fn every_call_but_health_must_carry_a_token() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(ask(OLD).await, Code::Ok);
-    fs::remove_file(&file).unwrap(); // as a mistake would
+    fs::remove_file(&file).unwrap(); // for example by mistake
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert_eq!(ask(NEW).await, Code::Ok, "those of before stay");
 }
@@ -273,7 +273,7 @@ async fn users_of_a_unix_socket_may_be_named() {
             let said = String::from_utf8_lossy(&refused.body).into_owned();
             assert!(said.contains("must be one of --socket-uids"), "{said}");
             assert!(said.contains("ERROR_REASON_USER_NOT_ALLOWED"), "{said}");
-            // Who says nothing more is not kept for long.
+            // A client that sends nothing more is soon disconnected.
             let _ = socket.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
             let end = async { while socket.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {} };
             tokio::time::timeout(Duration::from_secs(3), end).await.expect("it must end");

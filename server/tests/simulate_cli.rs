@@ -17,7 +17,7 @@ fn write_program(folder: &Path, name: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Runs a copy of the program in `folder`, where nothing is beside it by default.
+/// Runs a copy of the program in `folder`, which contains no other program by default.
 fn simulate(folder: &Path, path: &Path, arguments: &[&str]) -> Output {
     let program = folder.join("offbeat");
     if !program.exists() {

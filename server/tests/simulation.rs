@@ -1,4 +1,4 @@
-//! `SimulationService` over the wire: progress, results, refusals, and callers who leave.
+//! `SimulationService` over the wire: progress, results, refusals, and callers that disconnect.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -74,7 +74,7 @@ async fn a_scenario_has_the_same_results_each_time() {
     assert!(*depths.iter().max().unwrap() > 900);
     assert_eq!(simulate(&mut client, SCENARIO).await.unwrap().1, results);
     assert_eq!(results.json, "");
-    // So long that it is read on another thread.
+    // Long enough to be parsed on another thread.
     let long = format!("{SCENARIO}# {}", "x".repeat(200 << 10));
     assert_eq!(simulate(&mut client, &long).await.unwrap().1, results);
 }
@@ -176,7 +176,7 @@ async fn what_would_take_too_much_memory_is_refused() {
     assert!(status.message().contains("to 1048576 bytes in all"), "{status:?}");
 }
 
-/// Its place among the requests is free again soon, though the scenario would take a while.
+/// The request's place is free again at once, though the scenario would run for a while.
 #[tokio::test]
 async fn a_caller_who_leaves_ends_the_simulation() {
     let mut config = config_with(&["--max-requests", "1"]);

@@ -6,7 +6,8 @@ mod command;
 use command::{USAGE, assign, offbeat, offbeat_with, vectors};
 use serde_json::{Value, json};
 
-/// Of an 8-hour schedule with every default: SHA-256 of its canonical text, by sha256sum.
+/// The fingerprint of an 8-hour schedule with all defaults: SHA-256 of its canonical text, from
+/// sha256sum.
 const FINGERPRINT: &str = "cd74c91b024ffadfde5872b76247d3b6d7ea6e1c3f405f4687f59acee00b4678";
 
 #[test]
@@ -47,7 +48,8 @@ fn profiles_draw_as_their_languages_do() {
         ("php_random.json", "php"),
     ] {
         let cases = vectors(file)["cases"].clone();
-        // One slot: the draw is below the period, the offset from the cycle.
+        // With one slot, the draw is below the period and equals the offset from the start of the
+        // cycle.
         for limit in ["225", "28800", "86400"] {
             let cases: Vec<&Value> =
                 cases.as_array().unwrap().iter().filter(|case| case["limit"] == limit).collect();

@@ -1,4 +1,4 @@
-//! `SpreadService` over the wire: orders, and how they are continued.
+//! `SpreadService` over the wire: orders, and how to resume them.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -88,8 +88,8 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
                 converse(&mut client, token(place), dispatcher(sizes.clone()), note).await.unwrap();
             assert_eq!((&again[place..], &same), (&order[place..], &certificate), "from {place}");
         }
-        // One group is a job shorter, and another a job longer: one of the small, which
-        // cooldown deals last.
+        // One group is a job shorter and another a job longer. Both are small, so cooldown deals
+        // them last.
         let mut other = sizes.clone();
         let small = sizes.iter().position(|size| *size == 1).unwrap();
         (other[small], other[small + 1]) = (0, other[small + 1] + 1);
@@ -120,8 +120,8 @@ async fn cooldown_deals_the_largest_first() {
     assert_eq!((certificate.min_gap_turns, certificate.best_min_gap_turns), (Some(1), Some(2)));
 }
 
-/// The numbers of turns and certificates in the answers to a client that sends these, and
-/// then keeps its side open.
+/// The number of turns and of certificates in the answers to a client that sends these messages
+/// and then keeps its side open.
 async fn dealt(client: &mut Client, messages: Vec<Asked>) -> Result<(usize, usize), Status> {
     let (sender, requests) = requests();
     messages.into_iter().for_each(|message| sender.send(asked(message)).unwrap());
@@ -144,8 +144,7 @@ async fn dealt(client: &mut Client, messages: Vec<Asked>) -> Result<(usize, usiz
 async fn a_client_may_send_less_than_it_was_asked_for() {
     let server = Server::start(&config());
     let mut client = SpreadServiceClient::new(channel(&server).await);
-    // A group that is smaller than the window, in pieces: what is left of it is less than
-    // what was asked for.
+    // A group smaller than the window, in pieces: fewer jobs are left than were requested.
     for pieces in [vec![2, 1], vec![1, 1, 1], vec![0, 3], vec![3, 0]] {
         let mut messages = vec![Asked::Spec(SpreadSpec { job_window: Some(4), ..feeders(1) })];
         let last = pieces.iter().rposition(|count| *count > 0).unwrap();

@@ -1,4 +1,4 @@
-//! `offbeat spread`, as a process in a pipe.
+//! `offbeat spread` as a process in a pipe.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -123,7 +123,7 @@ fn the_first_job_is_out_before_the_second_group_is_read() {
         writeln!(stdin, r#"{{"group": {group}, "jobs": ["a", "b"]}}"#).unwrap();
         for job in ["a", "b"] {
             line.clear();
-            stdout.read_line(&mut line).unwrap(); // would hang if more input were needed
+            stdout.read_line(&mut line).unwrap(); // hangs if more input is needed
             assert!(line.contains(&format!(r#""group":{group},"job":"{job}""#)), "{line}");
         }
     }
@@ -187,10 +187,10 @@ fn wrong_flags_are_refused_by_name() {
     }
 }
 
-/// The jobs of some groups as TSV, in no order of groups.
+/// The jobs of some groups as TSV, not sorted by group.
 fn shuffled_tsv(sizes: &[u64]) -> String {
     let mut jobs: Vec<(usize, u64)> = Vec::new();
-    // The first jobs of the groups come in the order of the groups: so do the groups.
+    // The first jobs appear in the order of their groups, which fixes the order of the groups.
     jobs.extend((0..sizes.len()).map(|group| (group, 0)));
     let mut left: Vec<_> = sizes.iter().map(|size| 1..*size).collect();
     let mut state = 7_u64;

@@ -1,4 +1,4 @@
-//! `SpreadService` in the memory of the program: it does not grow with the jobs.
+//! The memory of `SpreadService` does not grow with the jobs.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -11,7 +11,7 @@ use offbeat::proto::spread_service_client::SpreadServiceClient;
 use support::spread::{feeders, spread};
 use tonic::transport::Endpoint;
 
-/// A server of its own, to measure.
+/// A server whose memory is measured.
 struct Measured(Child);
 
 impl Measured {
@@ -27,7 +27,7 @@ impl Measured {
         Self(child)
     }
 
-    /// The most memory that it ever held, in KiB.
+    /// Peak memory in KiB.
     fn peak(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -42,7 +42,7 @@ impl Drop for Measured {
     }
 }
 
-/// In a debug build it takes its time: a million jobs, a tenth of what a release build gets.
+/// A debug build is slow, so it gets a tenth of the jobs.
 const JOBS: u64 = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn memory_grows_with_nothing() {
     let mut client = SpreadServiceClient::new(channel);
     spread(&mut client, feeders(2), [3, 3].into_iter(), |_| ()).await;
     let idle = server.peak();
-    // Few long groups, and many short ones.
+    // A few long groups, then many short ones.
     for (size, group_window) in [(JOBS / 8, 0), (10, 256)] {
         let sizes = std::iter::repeat_n(size, usize::try_from(JOBS / size).unwrap());
         let spec = SpreadSpec { group_window, job_window: Some(4_096), ..feeders(64) };

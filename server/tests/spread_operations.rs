@@ -1,5 +1,5 @@
-//! What operators and careful consumers ask of named spreads over the wire: other limits, dead
-//! letters put back, why a pull is empty, when an extended lease ends; and what the server is.
+//! Operations on named spreads over the wire: changed limits, redriven dead letters, the reason
+//! for an empty pull, the end of an extended lease; and the description of the server.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -36,7 +36,7 @@ fn group(id: &str, payloads: &[&str]) -> Value {
     })
 }
 
-/// A spread "s" with some limits and a group "g" of two jobs.
+/// Opens a spread "s" with some limits, and submits a group "g" of two jobs.
 async fn opened(channel: &mut Http2, limits: Value) {
     let spec = json!({"order": {"feederCount": 1}, "limits": limits});
     ask(channel, "OpenSpread", json!({"spreadName": "s", "spec": spec})).await.unwrap();
@@ -95,7 +95,7 @@ async fn dead_letters_are_put_back_and_leased_again() {
     }
 }
 
-/// Numbers begin again from 0 in another epoch, where they are other jobs.
+/// In a new epoch the numbers start again from 0 and belong to other jobs.
 #[tokio::test]
 async fn dead_letters_of_another_epoch_are_none_of_this_one() {
     let server = Server::start(&config());
@@ -104,7 +104,7 @@ async fn dead_letters_of_another_epoch_are_none_of_this_one() {
     let (mut epochs, mut tokens) = (Vec::new(), Vec::new());
     for _ in 0..2 {
         let discard = json!({"spreadName": "s", "mode": "CLOSE_MODE_DISCARD"});
-        let _ = ask(&mut channel, "CloseSpread", discard).await; // of the first time, there is none
+        let _ = ask(&mut channel, "CloseSpread", discard).await; // the first time there is none
         opened(&mut channel, json!({})).await;
         let pulled = pull(&mut channel, 2).await;
         settle(&mut channel, &pulled, "SETTLE_ACTION_DEAD_LETTER").await;
@@ -150,7 +150,8 @@ async fn a_spread_that_ends_with_a_redriven_job_ends_the_wait_for_it() {
     assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
-/// A consumer that found the name unknown may be late: the spread has been opened and closed since.
+/// A consumer that found the name unknown may be late: by now the spread has been opened and
+/// closed.
 #[tokio::test]
 async fn who_asks_so_finds_a_closed_spread_closed_and_opens_an_unknown_one() {
     let server = Server::start(&config());
@@ -186,7 +187,7 @@ async fn limits_that_are_set_change_and_the_others_stay() {
     assert_eq!(pull(&mut channel, 9).await["leased"]["jobs"].as_array().unwrap().len(), 1);
     let at_limit = pull(&mut channel, 9).await;
     assert_eq!(at_limit["emptyReason"], "EMPTY_REASON_CONSUMER_AT_LIMIT");
-    // Who opens it as it was opened finds it open.
+    // Opening the spread again with its original spec finds it open.
     let spec = json!({"order": {"feederCount": 1}, "limits": {"maxAttemptCount": 3}});
     let open = json!({"spreadName": "s", "spec": spec});
     assert!(ask(&mut channel, "OpenSpread", open).await.unwrap().get("created").is_none());

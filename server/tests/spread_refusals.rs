@@ -1,4 +1,4 @@
-//! `SpreadService` over the wire: what was not asked for is refused.
+//! `SpreadService` over the wire: messages that the server did not request are refused.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -12,7 +12,7 @@ use support::{Server, channel, config};
 use tonic::{Code, Status, Streaming};
 use tonic_types::StatusExt as _;
 
-/// The token of the first turns of some spread.
+/// The resume token of the first turns of some spread.
 async fn first_token(client: &mut Client) -> bytes::Bytes {
     let mut token = bytes::Bytes::new();
     let note = |turns: SpreadTurns| token = turns.resume_token;
@@ -21,7 +21,7 @@ async fn first_token(client: &mut Client) -> bytes::Bytes {
     token
 }
 
-/// What a stream of these requests, which then ends, is refused with.
+/// The refusal of a stream of these requests.
 async fn refusal(client: &mut Client, messages: Vec<Asked>) -> Status {
     let requests = stream::iter(messages.into_iter().map(asked));
     let mut answers: Streaming<_> = match client.spread(requests).await {

@@ -1,4 +1,4 @@
-//! `offbeat spread submit` and `work` whose server ends, and is there again.
+//! `offbeat spread submit` and `work` while their server is restarted.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod command;
@@ -12,7 +12,7 @@ use command::server::Server;
 use command::spread::{Ledger, NOTE, Worker, jobs, server, submit};
 use rustix::process::Signal;
 
-/// A port on which nobody listens, below those that the kernel gives to clients.
+/// A free port below the range from which the kernel picks client ports.
 fn free_address() -> String {
     static TAKEN: AtomicU16 = AtomicU16::new(0);
     let first = 12_000 + u16::try_from(std::process::id() % 5_000).unwrap();
@@ -36,7 +36,7 @@ fn groups_that_a_restart_has_lost_are_submitted_again() {
     let workers = [(); 2].map(|()| Worker::start(&address, &ledger, &[], &script));
     for count in [10, 30] {
         ledger.wait_for(count);
-        drop(server); // killed
+        drop(server); // kills the server
         sleep(Duration::from_millis(300));
         server = start();
     }
@@ -73,7 +73,7 @@ fn a_job_that_a_restart_has_lost_is_not_run_twice_at_once() {
     );
     let workers = [(); 2].map(|()| Worker::start(&address, &ledger, &[], &script));
     ledger.wait_until_begun();
-    drop(server); // killed
+    drop(server); // kills the server
     let server = start();
     let (status, said) = producer.join().unwrap();
     assert_eq!(status, Some(0), "{said}");

@@ -1,4 +1,5 @@
-//! Named spreads in Redis: who hears of what, and what becomes of them when Redis or a caller fails.
+//! Named spreads in Redis: what callers learn, and what happens to spreads when Redis or a caller
+//! fails.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 #[path = "support/redis.rs"]
@@ -48,8 +49,8 @@ async fn a_server_that_catches_up_is_not_ahead_of_what_it_reads() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
     store.open("s".to_owned(), spec(8_000), IfClosed::Reopen).await.unwrap();
-    // No snapshot is taken: the journal is read page by page. The leases of the first pages are
-    // settled on the last one, in time.
+    // No snapshot is taken, so the journal is read page by page. Leases from the first pages are
+    // settled on the last page, before they expire.
     redis.command(&["SET", "test:spread:s:claim", "1"]).await;
     store.submit("s", vec![group("small", 1)]).await.unwrap();
     let mut leased = Vec::new();
@@ -63,7 +64,7 @@ async fn a_server_that_catches_up_is_not_ahead_of_what_it_reads() {
     tokio::time::sleep(Duration::from_millis(8_200)).await;
     let others = [connect(&redis).await, connect(&redis).await];
     for other in &others {
-        // Others submit while it is read, and look first whether they would be refused.
+        // Other processes submit meanwhile, and check first whether they would be refused.
         let submit = |after: u64| {
             let other = Arc::clone(other);
             tokio::spawn(async move {
@@ -133,7 +134,7 @@ async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
     let (statuses, epoch) = here.groups("s", &lost, NOW).await.unwrap();
     let states: Vec<GroupState> = statuses.iter().map(|status| status.state).collect();
     assert_eq!(states, [GroupState::Received, GroupState::Unknown]);
-    // As many entries as were lost are added, and none is taken for one of those.
+    // As many entries as were lost are added, and none is mistaken for a lost one.
     for number in 0..8 {
         let mut again = group(&format!("lost-{number}"), 2);
         let first_receipt = Some(Receipt { epoch: before.epoch, lease_millis: 5_000 });
@@ -240,7 +241,7 @@ async fn a_redis_without_memory_refuses_groups_and_loses_none() {
     };
     assert!((5..60).contains(&taken), "{taken}");
     assert_eq!(refused.reason, Reason::LimitReached, "{refused}");
-    // What makes room is still taken.
+    // Calls that free memory are still accepted.
     redis.command(&["CONFIG", "SET", "maxmemory", "3mb"]).await;
     let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
     let ack = vec![(leased.jobs[0].id, SettleAction::Ack)];
@@ -251,7 +252,7 @@ async fn a_redis_without_memory_refuses_groups_and_loses_none() {
     store.submit("s", vec![large("more".to_owned(), 1)]).await.unwrap();
 }
 
-/// A number that `INFO` tells.
+/// A number from `INFO`.
 async fn told(redis: &Redis, name: &str) -> u64 {
     let info = redis.command(&["INFO"]).await;
     let found = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -268,13 +269,14 @@ async fn a_redis_without_memory_makes_room_by_itself() {
     for number in 0..24 {
         store.submit("s", vec![large(format!("g{number}"), 1)]).await.unwrap();
     }
-    // A snapshot holds the jobs: it stays as large when they are settled.
+    // A snapshot holds the jobs, so it keeps its size when they are settled.
     let start = Instant::now();
     while redis.command(&["HGET", STATE, "snapshot"]).await.is_empty() {
         assert!(start.elapsed() < Duration::from_secs(20), "no snapshot was taken");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // The jobs twice are more; a megabyte of settled ones may stay, and the scripts' own memory grows.
+    // A second copy of the jobs exceeds the limit. A megabyte of settled jobs may remain, and the
+    // memory of the scripts grows.
     let limit = (empty + (4 << 20)).to_string();
     redis.command(&["CONFIG", "SET", "maxmemory", &limit]).await;
     let refused = store.submit("s", vec![large("more".to_owned(), 1)]).await.unwrap_err();
@@ -294,7 +296,7 @@ async fn a_redis_without_memory_makes_room_by_itself() {
         store.describe("s", 0).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // What others may read still is gone after a minute.
+    // The snapshot that other processes may still read is gone after a minute.
     let replaced = redis.command(&["HGET", STATE, "replaced"]).await;
     let lives: i64 = redis.command(&["TTL", &replaced]).await.parse().unwrap();
     assert!((1..=60).contains(&lives), "{replaced}: {lives} s");
@@ -303,7 +305,7 @@ async fn a_redis_without_memory_makes_room_by_itself() {
     while let Err(refused) = store.submit("s", vec![large("more".to_owned(), 1)]).await {
         let info = redis.command(&["INFO", "memory"]).await;
         assert!(start.elapsed() < Duration::from_secs(30), "{refused}: {info}");
-        tokio::time::sleep(Duration::from_millis(200)).await; // buffers shrink with time
+        tokio::time::sleep(Duration::from_millis(200)).await; // buffers shrink over time
     }
 }
 
@@ -314,7 +316,7 @@ async fn a_redis_that_was_replaced_for_a_while_begins_another_life() {
     let before = store.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap().0;
     store.submit("s", vec![group("a", 1)]).await.unwrap();
     let leased = store.pull("s", &one(), 1, NOW).await.unwrap();
-    // It was not restarted, but another one may have answered meanwhile.
+    // This Redis was not restarted, but another one may have answered meanwhile.
     redis.command(&["REPLICAOF", "127.0.0.1", "1"]).await;
     redis.command(&["REPLICAOF", "NO", "ONE"]).await;
     let after = store.describe("s", 0).await.unwrap().0;
@@ -330,7 +332,7 @@ async fn settled_groups_are_forgotten_where_room_is_wanted() {
     for name in ["s", "t"] {
         store.open(name.to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
     }
-    // Each is remembered with more than 160 bytes.
+    // The memory of each settled group takes more than 160 bytes.
     for number in 0..1_500 {
         let mut settled = group(&format!("g{number}"), 1);
         settled.commit.as_mut().unwrap().settled_ranges = vec![(0, 1)];
@@ -347,7 +349,7 @@ async fn settled_groups_are_forgotten_where_room_is_wanted() {
 
 #[tokio::test]
 async fn a_redis_that_would_lose_spreads_is_refused() {
-    // Its default is the same for all that listen on a socket alone.
+    // The default cluster port is the same for all servers that listen only on a socket.
     let cluster_port = free_port().to_string();
     for (flags, said) in [
         (vec!["--maxmemory-policy", "allkeys-lru"], "must be noeviction"),

@@ -22,7 +22,7 @@ async fn opened() -> (Redis, Arc<RedisStore>) {
     (redis, store)
 }
 
-/// The spread, once its Redis answers again.
+/// The spread, once Redis answers again.
 async fn described(store: &Arc<RedisStore>) -> Description {
     loop {
         if let Ok((description, _)) = store.describe("s", 0).await {
@@ -31,9 +31,9 @@ async fn described(store: &Arc<RedisStore>) -> Description {
     }
 }
 
-/// Kills it, and cuts its file off a few bytes after the last occurrence of a text, as a loss of power
-/// may. Redis leaves a transaction that ends within a command in the file, and executes it when it
-/// loads the file once more.
+/// Kills Redis and cuts its file off a few bytes after the last occurrence of a text, as a loss of
+/// power may. Redis leaves a transaction that ends within a command in the file, and executes it
+/// at the next load.
 async fn tear(redis: &mut Redis, last: &str, behind: usize) {
     redis.kill();
     let folder = std::fs::read_dir(redis.folder().join("appendonlydir")).unwrap();
@@ -54,7 +54,8 @@ async fn a_torn_call_does_not_come_back_at_a_later_restart() {
         let pulled = store.pull("s", &one(), 1, Duration::from_secs(20)).await.unwrap();
         let ack = vec![(pulled.jobs[0].id, SettleAction::Ack)];
         store.settle("s", ack).await.unwrap();
-        // Within the end of the settlement's transaction, and within the command before.
+        // The cut is within the end of the settlement's transaction, then within the command
+        // before it.
         tear(&mut redis, if round % 2 == 0 { "EXEC" } else { "HINCRBY" }, 2).await;
         described(&store).await;
         let (before, _) = store.groups("s", &["a".to_owned()], NOW).await.unwrap();

@@ -1,5 +1,5 @@
-//! Named spreads in a Redis with replicas: what is withheld until they have it, what is reported as
-//! stored, and Sentinels that say where Redis is.
+//! Named spreads in a Redis with replicas: which answers wait for the replicas, which groups are
+//! reported as stored, and Sentinels that locate Redis.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 #[path = "support/authority.rs"]
@@ -24,10 +24,10 @@ use stores::{BYTES, NOW, at, connect_by, group, names, one, spec};
 use tokio::time::Instant;
 
 const ALWAYS: [&str; 4] = ["--appendonly", "yes", "--appendfsync", "always"];
-/// How long a test waits for what comes in a second or two.
+/// The longest wait for events that usually take a second or two.
 const SOON: Duration = Duration::from_secs(30);
 
-/// A Redis on a port, and one that follows it.
+/// A Redis on a port, and a replica of it.
 async fn pair(flags: &[&str]) -> (Redis, Redis) {
     let primary = Redis::on_a_port(flags).await;
     let port = primary.port().to_string();
@@ -47,7 +47,7 @@ async fn eventually<F: Future<Output = bool>>(condition: impl Fn() -> F) {
     }
 }
 
-/// Submits a group, and says how safe it is; and whether a later question says the same.
+/// Submits a group and returns its state, which a later query must repeat.
 async fn submitted(store: &Arc<RedisStore>, id: &str) -> GroupState {
     let (statuses, _) = store.submit("s", vec![group(id, 2)]).await.unwrap();
     let (again, _) = store.groups("s", &[id.to_owned()], NOW).await.unwrap();
@@ -61,7 +61,7 @@ async fn groups_are_stored_where_redis_writes_each_change_to_disk() {
         (&ALWAYS[..], GroupState::Stored),
         (&[], GroupState::Received),
         (&["--appendonly", "no", "--appendfsync", "always"], GroupState::Received),
-        // A service that manages Redis: nobody may ask.
+        // A managed Redis that does not allow CONFIG.
         (&[&ALWAYS[..], &["--rename-command", "CONFIG", ""]].concat(), GroupState::Received),
     ] {
         let redis = Redis::start(flags).await;
@@ -122,13 +122,13 @@ async fn answers_are_withheld_until_replicas_have_what_they_say() {
     let extension = vec![(leased.jobs[0].id, SettleAction::ExtendLease)];
     let refused = store.settle("s", extension).await.unwrap_err();
     assert_eq!(refused.reason, Reason::StoreUnavailable);
-    // Other settlements are not withheld: a job that is done again does no harm.
+    // Other settlements are not withheld: running a job again does no harm.
     let ack = vec![(leased.jobs[0].id, SettleAction::Ack)];
     assert_eq!(store.settle("s", ack).await.unwrap().outcomes, [SettleOutcome::Acked]);
 
     replica.thaw();
     eventually(|| async { store.submit("s", vec![group("b", 1)]).await.is_ok() }).await;
-    // Leases that were not reported are released.
+    // Leases that were not reported to a consumer are released.
     let pulled = store.pull("s", &one(), 4, SOON).await.unwrap();
     assert!(!pulled.jobs.is_empty());
     eventually(|| async {
@@ -146,7 +146,7 @@ async fn groups_are_stored_where_the_replicas_that_may_take_over_say_so() {
     let config = SpreadStoreConfig { replicas: 1, ..at(&primary) };
     let store = connect_by(&config).await;
     store.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap();
-    // Redis 7.0 cannot be asked what replicas have written.
+    // Redis 7.0 cannot report what its replicas have written.
     let can_ask = !primary.command(&["WAITAOF", "0", "0", "1"]).await.contains("unknown command");
     let expected = if can_ask { GroupState::Stored } else { GroupState::Received };
     assert_eq!(submitted(&store, "a").await, expected);
@@ -178,7 +178,7 @@ async fn sentinels_say_where_redis_is_also_after_a_failover() {
     let waiting = Arc::clone(&store);
     primary.kill();
 
-    // The new one has no replica: with one that may take over, nothing is promised.
+    // The new primary has no replica that could take over, so nothing is promised.
     eventually(|| async { store.describe("s", 0).await.is_ok() }).await;
     let after = store.describe("s", 0).await.unwrap().0;
     assert!(after.epoch > before.epoch);
@@ -191,7 +191,7 @@ async fn sentinels_say_where_redis_is_also_after_a_failover() {
     eventually(|| async { store.submit("s", vec![group("b", 1)]).await.is_ok() }).await;
     let stale = store.settle("s", vec![(leased.jobs[0].id, SettleAction::Ack)]).await.unwrap();
     assert_eq!(stale.outcomes, [SettleOutcome::Stale]);
-    // Those who wait hear of what happens in the new one.
+    // Waiting callers learn of changes in the new primary.
     let pulled = waiting.pull("s", &one(), 9, SOON).await.unwrap();
     assert!(!pulled.jobs.is_empty());
     drop(third);
@@ -217,7 +217,7 @@ async fn redis_is_asked_over_tls_and_shown_a_certificate() {
     ];
     let flags: Vec<&str> = flags.iter().flatten().map(String::as_str).collect();
     let redis = Redis::on_a_port(&flags).await;
-    // Redis makes its port one of TLS when the other is closed.
+    // Redis turns its port into a TLS port once the plain one is closed.
     let port = redis.port().to_string();
     redis.command(&["CONFIG", "SET", "port", "0", "tls-port", &port]).await;
     let url = format!("rediss://localhost:{port}");

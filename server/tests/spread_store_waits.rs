@@ -1,4 +1,4 @@
-//! Named spreads in Redis: those who wait for jobs, for groups, and for the end.
+//! Named spreads in Redis: callers that wait for jobs, for groups, and for the end.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 #[path = "support/redis.rs"]
@@ -75,7 +75,7 @@ async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
     let store = connect(&redis).await;
     store.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
     store.submit("s", vec![group("a", 40)]).await.unwrap();
-    // While Redis is stopped, the pull is on its way, and its caller leaves.
+    // While Redis is frozen, a pull is in flight and its caller leaves.
     redis.freeze();
     let (store_of_caller, consumer) = (Arc::clone(&store), one());
     let caller = tokio::spawn(async move { store_of_caller.pull("s", &consumer, 8, NOW).await });
@@ -85,7 +85,7 @@ async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
     redis.thaw();
     let mut pulls = 0;
     for _ in 0..100 {
-        // Opened, submitted, pulled and released.
+        // Open, submit, pull and release.
         pulls = redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap();
         if pulls == 4 {
             break;
@@ -97,7 +97,7 @@ async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
     assert_eq!(leased, 0);
 }
 
-/// How many entries the journal has.
+/// The number of entries in the journal.
 async fn entries(redis: &Redis) -> u64 {
     redis.command(&["LLEN", "test:spread:s:journal"]).await.parse().unwrap()
 }
@@ -120,9 +120,9 @@ async fn of_those_who_wait_only_as_many_ask_as_there_are_jobs() {
     there.submit("s", vec![group("a", 1)]).await.unwrap();
     assert_eq!(pulls.join_next().await.unwrap().unwrap(), ["a/0"]);
     tokio::time::sleep(Duration::from_millis(300)).await;
-    // The group, and one pull.
+    // The group and one pull.
     assert_eq!(entries(&redis).await - before, 2);
-    // All the others have a job as soon as there are as many.
+    // All other callers get a job as soon as there are enough.
     let start = Instant::now();
     there.submit("s", vec![group("b", 49)]).await.unwrap();
     let mut leased = pulls.join_all().await.concat();
@@ -176,7 +176,7 @@ async fn those_who_wait_for_a_spread_that_is_discarded_hear_of_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn those_who_wait_hear_what_another_call_finds_out() {
     let redis = Redis::start(&[]).await;
-    // It does not listen to Redis.
+    // This store is not subscribed to Redis.
     let here = RedisStore::connect(&at(&redis), &redis.url(), BYTES).await.unwrap();
     let there = connect(&redis).await;
     here.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap();

@@ -1,5 +1,4 @@
-//! Named spreads in Redis: what they answer is what they answer in memory, whichever process is
-//! asked.
+//! Named spreads in Redis: they give the same answers as in memory, whichever process is called.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -35,7 +34,7 @@ fn clock() -> Moment {
     Moment::try_new(1_700_000_000, 0).unwrap()
 }
 
-/// What a caller sees of an answer: all but the epoch and times.
+/// The visible part of an answer: all but the epoch and times.
 fn seen<T: std::fmt::Debug>(answer: &Result<T, Rejection>) -> String {
     match answer {
         Ok(answer) => format!("{answer:?}"),
@@ -50,7 +49,7 @@ fn described(description: &Description) -> impl std::fmt::Debug + use<> {
     (*spec, *state, *counts, *certificate)
 }
 
-/// A call in every store's terms; leases by sequence and attempt.
+/// A call independent of the store; leases are named by sequence and attempt.
 #[derive(Debug, Clone)]
 enum Call {
     Open(IfClosed),
@@ -66,7 +65,7 @@ enum Call {
     Discard,
 }
 
-/// One spread of a store, as a test asks it.
+/// One spread of a store, as a test uses it.
 struct Asked<'a> {
     store: &'a dyn SpreadStore,
     spec: NamedSpreadSpec,
@@ -192,7 +191,7 @@ fn call(rng: &mut Mt64, step: usize, leases: &[(u64, u32)]) -> Call {
     }
 }
 
-/// A history of calls to a spread of its own, each of which is asked of memory, too.
+/// A history of calls to a spread of its own. Each call is also made to the spread in memory.
 async fn history(seed: u64, stores: [Arc<RedisStore>; 2], memory: Arc<MemoryStore>) {
     let mut rng = Mt64::new(seed);
     let limits = SpreadLimits {
@@ -215,7 +214,7 @@ async fn history(seed: u64, stores: [Arc<RedisStore>; 2], memory: Arc<MemoryStor
         let (answer, _) = asked.ask(&name, &mut epoch, call.clone()).await;
         assert_eq!(answer, expected, "seed {seed}, step {step}: {call:?}");
         leases.extend(leased);
-        // In both stores, what is returned by the next call is returned later.
+        // A job that the next call returns must be ready later in both stores.
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     for store in [&*memory as &dyn SpreadStore, &stores[0]] {

@@ -1,4 +1,4 @@
-//! `offbeat spread submit`: what servers take, how they are reached, and what is refused.
+//! `offbeat spread submit`: what servers accept, how they are reached, and what is refused.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod command;
@@ -14,7 +14,7 @@ use serde_json::json;
 #[test]
 fn a_full_spread_takes_the_rest_when_there_is_room() {
     let (server, ledger) = (server(), Ledger::new());
-    // Opened elsewhere: it is used as it is.
+    // Another client opened the spread: it is used as it is.
     let limits = json!({"maxJobCount": 5});
     let spec = json!({"order": {"feederCount": 3}, "limits": limits});
     call(&server.address, "OpenSpread", &json!({"spreadName": "mail", "spec": spec}));
@@ -25,7 +25,7 @@ fn a_full_spread_takes_the_rest_when_there_is_room() {
     let mut lines = ledger.lines();
     lines.sort();
     assert_eq!(lines, expected);
-    // A group that never fits is refused at once.
+    // A group that can never fit is refused at once.
     let (tsv, _) = jobs(1, 6);
     let (status, said) = submit(&server.address, &[], &tsv.replace("g0", "large"));
     assert_eq!(status, Some(1), "{said}");
@@ -79,7 +79,7 @@ fn servers_are_reached_over_tls_with_a_token_and_over_unix_sockets() {
     let (status, said) = submit(&secured.address, &access[..2], "a\tone\n");
     assert_eq!(status, Some(1));
     assert!(said.contains("authorization is refused"), "{said}");
-    // A token goes to no other machine without TLS, and nothing is sent to find out.
+    // A token is never sent to another machine without TLS, and no connection is tried.
     let (status, said) = submit("192.0.2.1:2328", &access[2..], "a\tone\n");
     assert_eq!(status, Some(USAGE));
     assert!(said.contains("--token-file: "), "{said}");
@@ -114,7 +114,7 @@ fn what_cannot_be_done_is_said() {
     assert!(said.starts_with("offbeat: 127.0.0.1:1: Connection refused"), "{said}");
     let output = offbeat_with(&["spread", "work", "mail"], b"", &[]);
     assert_eq!(output.status.code(), Some(USAGE), "the command is missing");
-    // Nobody knows whether a spread that is not there was emptied.
+    // Whether a spread that does not exist was emptied is unknown.
     let flags =
         ["spread", "work", "other", "--address", address, "--until-empty", "--retry-for", "100ms"];
     let output = offbeat_with(&[&flags[..], &["--", "true"]].concat(), b"", &[]);

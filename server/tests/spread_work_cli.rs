@@ -1,4 +1,5 @@
-//! `offbeat spread work`, as a process that runs commands, against servers that are processes too.
+//! `offbeat spread work` as a process that runs commands, against servers that are processes as
+//! well.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod command;
@@ -30,7 +31,7 @@ fn nothing_is_lost_with_a_worker_that_is_killed() {
     assert_eq!(status, Some(0), "{said}");
     let noted = ledger.counts();
     assert!(noted.keys().eq(expected.iter()), "{noted:?}");
-    // The killed one had one job in its hands, and may have done it.
+    // The killed worker held one job and may have run it.
     assert!(ledger.lines().len() <= expected.len() + 1, "{noted:?}");
     let counts = counts(address);
     assert_eq!((&counts["settledJobCount"], &counts["groupCount"]), (&json!("120"), &json!("0")));
@@ -82,7 +83,7 @@ fn leases_last_while_the_command_runs_also_those_of_jobs_that_wait() {
     let script = format!("sleep 0.7; {NOTE}");
     let flags = ["--until-empty", "--batch", "3"];
     let start = || Worker::start(&server.address, &ledger, &flags, &script);
-    // The first one has three jobs, and is longer at work than a lease lasts.
+    // The first worker has three jobs and works for longer than a lease lasts.
     let mut workers = [start(), start()];
     for worker in &mut workers {
         let (status, said) = worker.end();
@@ -110,7 +111,7 @@ fn a_worker_that_is_told_to_end_finishes_its_job_and_gives_back_the_others() {
     assert_eq!(ledger.lines().len(), 1);
     let held = counts(&server.address);
     assert_eq!((&held["returnedJobCount"], &held["leasedJobCount"]), (&json!("4"), &json!("0")));
-    // Attempts of jobs that were given back do not count: one is enough for each.
+    // Attempts of released jobs do not count, so one attempt is enough for each.
     let mut worker = Worker::start(&server.address, &ledger, &["--until-empty"], NOTE);
     let (status, said) = worker.end();
     assert_eq!(status, Some(0), "{said}");
@@ -131,7 +132,7 @@ fn a_command_that_outlasts_the_grace_period_is_ended_with_all_that_it_has_starte
     let told = Instant::now();
     let (status, said) = worker.end();
     assert_eq!(status, Some(0), "{said}");
-    // The sleep that the shell waits for has the output open, too.
+    // The `sleep` for which the shell waits holds the output open, too.
     assert!(told.elapsed() < Duration::from_secs(20), "the sleep goes on");
     assert!(said.contains("offbeat: 0 jobs done, 1 job given back\n"), "{said}");
     let mut worker = Worker::start(&server.address, &ledger, &["--until-empty"], NOTE);
@@ -164,7 +165,7 @@ fn a_job_without_a_placeholder_comes_on_standard_input() {
     assert_eq!(written("a-0"), "two\nlines");
     assert_eq!(written("a-1"), r#"{"to":"you"}"#);
     assert_eq!(written("a-2"), large);
-    // A command that does not read its job is not held up by it.
+    // A command that does not read its job is not blocked by it.
     assert_eq!(
         submit(&server.address, &[], &line.to_string().replace("\"a\"", "\"b\"")).0,
         Some(0)

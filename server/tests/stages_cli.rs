@@ -85,7 +85,8 @@ fn a_stage_without_a_worker_is_named_with_its_price() {
         String::from_utf8(output.stdout).unwrap()
     };
     let starving = said(&[]);
-    // By hand: fetch 1, enrich 9 and notify 0; a worker of enrich is worth 16860/90 s, one of notify 43.5 s.
+    // By hand: fetch 1, enrich 9, notify 0. A worker is worth 16860/90 s to enrich, and 43.5 s to
+    // notify.
     let notify = starving.lines().find(|line| line.starts_with("notify")).unwrap();
     let cells: Vec<&str> = notify.split_whitespace().collect();
     assert_eq!(cells, ["notify", "0", "-1", "870", "never", "87", "s", "no", "worker"]);
@@ -101,7 +102,7 @@ fn a_stage_without_a_worker_is_named_with_its_price() {
     assert_eq!(json["starved_stages"][0]["stage_name"], "notify");
     assert_eq!(json["starved_stages"][0]["cost"], json["starvation_prevention_cost"]);
     assert_eq!(json["allocations"][2]["drain_time_micros"], serde_json::Value::Null);
-    // Three stages, and two workers that are not enough for them.
+    // Three stages, and only two workers.
     let few = ["stages", "allocate", "--workers", "2", "--prevent-starvation"];
     let few = offbeat_with(&few, STARVING.as_bytes(), &[]).stdout;
     let few = String::from_utf8(few).unwrap();
@@ -110,7 +111,7 @@ fn a_stage_without_a_worker_is_named_with_its_price() {
 
 #[test]
 fn an_allocation_says_how_many_workers_the_arrivals_need() {
-    // 10 jobs a second, of 1.5 s and 0.1 s: 15 and 1 workers are busy with them.
+    // 10 jobs a second, of 1.5 s and 0.1 s, keep 15 workers and 1 worker busy.
     let stages = "name,backlog_count,mean_run_time,arrival_count,arrival_period\n\
                   parse,3,1.5s,600,1m\nnotify,3,0.1s,,\n";
     let said = |workers: &str| {

@@ -1,4 +1,4 @@
-//! What a start refuses, says and falls back to, asked of the server's binary.
+//! The start of the server's binary: what it refuses, reports and falls back to.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod command;
@@ -13,12 +13,12 @@ use command::{USAGE, offbeat_with};
 use schedule_file::{FILE, FINGERPRINT, folder};
 use support::sidecar::Sidecar;
 
-/// A file of the configuration is refused (sysexits.h).
+/// The exit code for a refused configuration file (sysexits.h).
 const CONFIG: i32 = 78;
 
 const NOWHERE: [&str; 5] = ["serve", "--listen", "127.0.0.1:0", "--admin-listen", "off"];
 
-/// The exit status of `offbeat serve`, which must not start, its output and what it says.
+/// The exit status, standard output and standard error of `offbeat serve`, which must not start.
 fn refused(flags: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
     let output = offbeat_with(&[&NOWHERE, flags].concat(), b"", variables);
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -63,7 +63,7 @@ async fn a_start_with_a_refused_file_uses_the_last_good_one_until_it_is_mended()
     assert_eq!(first.metric(STALE).await, Some(0.0));
     let started = first.metric(SUCCESS).await.unwrap();
     assert!(started > 1.7e9, "{started}");
-    // What is accepted later is kept too; what is refused is not.
+    // A file that is accepted later is copied as well; a refused one is not.
     let more = FILE.replace("\"mail\"", "\"post\"");
     fs::write(&file, &more).unwrap();
     assert_eq!(first.reload()["message"], "read again");
@@ -84,7 +84,7 @@ async fn a_start_with_a_refused_file_uses_the_last_good_one_until_it_is_mended()
     assert!(second.metrics().await.contains(info));
     assert_eq!(second.metric(STALE).await, Some(1.0));
     assert_eq!(second.metric(SUCCESS).await, None, "not by this process");
-    // Neither time nor a signal repairs it.
+    // Neither time nor a signal fixes the file.
     assert_eq!(second.reload()["level"], "ERROR");
     assert_eq!(second.metric(STALE).await, Some(1.0));
     fs::write(&file, FILE).unwrap();
@@ -106,7 +106,7 @@ async fn a_copy_remembers_what_versions_mean() {
     assert!(said["why"].as_str().unwrap().contains(FINGERPRINT), "{said}");
     assert_eq!(fs::read_to_string(&copy).unwrap(), FILE);
     drop(restarted);
-    // Taking the copy away is how somebody says that the change is meant.
+    // Removing the copy confirms that the change is intended.
     fs::remove_file(&copy).unwrap();
     let meant = Sidecar::start(&[], &variables);
     assert_eq!(meant.metric(STALE).await, Some(0.0));
@@ -238,7 +238,7 @@ fn a_configuration_is_checked_and_nothing_is_bound_or_written() {
         let (found, _, errors) = check(&file, &[(variable, value)]);
         assert!(found == status && errors.contains(part), "{variable}: {found} {errors}");
     }
-    // Also where a start would use the copy.
+    // Even where a start would use the copy.
     fs::write(&copy, FILE).unwrap();
     fs::write(&file, broken()).unwrap();
     let (status, _, errors) = check(&file, &[]);
@@ -278,7 +278,7 @@ async fn the_server_tells_of_its_process_and_limits() {
     let open = format!("offbeat_connections{{listener=\"{}\"}}", sidecar.address);
     assert_eq!(sidecar.metric(&open).await, Some(0.0));
     let _channel = sidecar.channel().await;
-    // The kernel completes a connection before the server has accepted it.
+    // The kernel completes a connection before the server accepts it.
     let accepted = async {
         while sidecar.metric(&open).await != Some(1.0) {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,4 +1,4 @@
-//! Streams of slot assignments over the wire, by gRPC and by Connect.
+//! Streams of slot assignments over the wire, with gRPC and with Connect.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -33,8 +33,8 @@ async fn streams_go_on_with_the_schedule_of_their_first_message() {
     assert!(answers[0]["identity"]["fingerprint"].is_string());
     assert!(answers[1].get("identity").is_none());
     let first: Vec<_> = answers.iter().map(|answer| answer["firstIdIndex"].clone()).collect();
-    assert_eq!(first, [Value::Null, json!("2"), json!("3")]); // 0 is left out
-    // Of its message, where 0 is left out.
+    assert_eq!(first, [Value::Null, json!("2"), json!("3")]); // JSON omits 0
+    // The index refers to its own message, and JSON omits 0.
     assert_eq!(answers[1]["assignments"]["errors"][0].get("idIndex"), None);
     assert_eq!(answers[1]["assignments"]["errors"][0]["field"], "ids.uuids[0]");
     let mut unary = schedule.clone();
@@ -104,7 +104,7 @@ async fn streams_may_be_spoken_without_grpc() {
         assert_eq!(answered["assignments"]["slotIndexes"], json!([6, 73])); // MD5: 0c…, 92…
         assert_eq!(envelopes[1].1, b"{}");
     }
-    // Refused after, before, and without any message; and where nothing streams.
+    // Refusals after, before and without a message, and where no method streams.
     let bad_time = [("content-type", "application/connect+proto"), ("connect-timeout-ms", "x")];
     for (bad, code, field) in [
         (request(&path, &headers, messages(json!({}))), "invalid_argument", Some("ids")),

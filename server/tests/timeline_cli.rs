@@ -30,17 +30,18 @@ const FLOW: &str = "time,name,backlog_count,mean_run_time,arrival_count,arrival_
 #[test]
 fn jobs_flow_from_stage_to_stage() {
     let found = lines(FLOW, &[]);
-    // All ten do 100 jobs in 10 s, of 105; then nine of ten do 9 of 100 in b, and one does 5 + 30 in a.
+    // All ten workers do 100 of 105 jobs in 10 s. Then nine do 9 of 100 jobs in b, and one does 5
+    // + 30 in a.
     assert_eq!(numbers(&found[..4], "worker_count"), [10, 0, 0, 10]);
     assert_eq!(numbers(&found[..4], "backlog_count"), [100, 0, 5, 100]);
     assert_eq!(numbers(&found[..4], "min_stable_worker_count"), [1, 4, 1, 4]);
     assert_eq!(found[2]["starved"], true);
     assert_eq!(found[2]["worker_count_change"], -10);
-    // Nobody works at a, and b does a hundred jobs in a minute.
+    // No worker is at a, and b does 100 jobs in a minute.
     assert_eq!(numbers(&found[4..], "backlog_count"), [35, 0]);
     let served = lines(FLOW, &["--prevent-starvation"]);
     assert_eq!(numbers(&served[..4], "worker_count"), [10, 0, 1, 9]);
-    // One worker does all of a's 35 jobs, and 90 of b's 135 are done.
+    // One worker does all 35 jobs of a, and 90 of the 135 jobs of b are done.
     assert_eq!(numbers(&served[4..], "backlog_count"), [0, 45]);
     assert!(served.iter().all(|line| line["starved"] == false));
 }
@@ -92,7 +93,7 @@ fn csv_has_the_columns_of_json() {
     let titles = "time,stage_name,backlog_count,worker_count,worker_count_change,drain_time_micros,\
                   min_stable_worker_count,starved";
     assert_eq!(rows.next(), Some(titles));
-    // 100 jobs of 1 s by ten workers, of whom half a one does what arrives.
+    // 100 jobs of 1 s with ten workers, of which arrivals keep half of one busy.
     assert_eq!(rows.next(), Some("0s,a,100,10,10,10526316,1,false"));
     assert_eq!(rows.next(), Some("0s,b,0,0,0,,4,false"));
     assert_eq!(rows.count(), 4);

@@ -1,4 +1,5 @@
-//! Spans at a collector: the server as a process, and a collector that keeps what it is sent.
+//! Spans sent to a collector: the server as a process, and a collector that keeps what it
+//! receives.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 #[path = "support/redis.rs"]
@@ -31,7 +32,7 @@ const POST: http::Method = http::Method::POST;
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
-/// A server as a process; killed when dropped.
+/// A server process, killed when dropped.
 struct Process {
     child: Child,
     log: Option<Lines<BufReader<ChildStderr>>>,
@@ -57,7 +58,7 @@ impl Process {
         Self { child, log: Some(log), address }
     }
 
-    /// Asks, in a trace.
+    /// Sends a request that belongs to a trace.
     async fn ask(&self) {
         let question = br#"{"schedule": {"spec": {"period": "28800s"}}, "id": {"text": "an-id-that-nobody-logs"}}"#;
         self.call("SlotService/AssignSlot", question).await;
@@ -79,7 +80,8 @@ impl Process {
         response.into_body().collect().await.unwrap();
     }
 
-    /// Ends it, by which what is left is exported; all that it has logged since it listened.
+    /// Ends the server, which exports the remaining spans; returns all lines logged since it
+    /// listened.
     async fn end(mut self) -> String {
         Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
         let ended = tokio::task::spawn_blocking(move || {
@@ -101,17 +103,17 @@ impl Drop for Process {
     }
 }
 
-/// Answers every export with an empty message, and keeps what came.
+/// Answers every export with an empty message, and keeps what it received.
 #[derive(Debug, Clone, Default)]
 struct Collector {
     exported: Arc<Mutex<Vec<u8>>>,
     headers: Arc<Mutex<HeaderMap>>,
-    /// Then it takes nothing.
+    /// While it is set, the collector rejects exports.
     is_full: Arc<AtomicBool>,
 }
 
 impl Collector {
-    /// On a port, which is answered.
+    /// Serves on a free port and returns the port.
     async fn start(&self, tls: Option<TlsAcceptor>) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -162,7 +164,7 @@ impl Collector {
     }
 }
 
-/// A collector's side of TLS, by a certificate for 127.0.0.1.
+/// The collector's side of TLS, with a certificate for 127.0.0.1.
 fn acceptor(authority: &Authority) -> TlsAcceptor {
     let (certificate, key) = authority.sign("127.0.0.1");
     let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
@@ -238,7 +240,7 @@ async fn calls_about_named_spreads_name_their_store_and_show_its_steps() {
     for part in ["EVALSHA read", "server.address", socket, "db.namespace"] {
         assert!(collector.has(part.as_bytes()), "{part}");
     }
-    // Of the background, there is no request to show it in.
+    // Background work belongs to no request, so it is not exported.
     assert!(!collector.has(b"SUBSCRIBE listen"));
 }
 
@@ -265,8 +267,8 @@ async fn spans_go_to_a_collector_of_the_right_authority_alone() {
     let [trusting, deceived] = ports.map(server);
     trusting.ask().await;
     for _ in 0..10 {
-        deceived.ask().await; // is still answered
-        tokio::time::sleep(Duration::from_millis(150)).await; // its span is exported by itself
+        deceived.ask().await; // the request is still answered
+        tokio::time::sleep(Duration::from_millis(150)).await; // one export per span
     }
     let log = trusting.end().await;
     assert!(collector.has(&hex(TRACE)), "{log}");

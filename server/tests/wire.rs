@@ -1,4 +1,4 @@
-//! What may arrive on the wire, by gRPC or plain HTTP: broken, mutated, unknown, unfinished.
+//! Input on the wire, by gRPC or plain HTTP: broken, mutated, unknown, incomplete.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
@@ -123,7 +123,7 @@ async fn json_shows_what_holds_its_default() {
     assert_eq!(answer.json()["pieces"][0]["slotIndex"], json!(0), "slot 0 can be seen");
 }
 
-/// Asks one version of reflection for all services.
+/// Lists all services by one version of the reflection API.
 macro_rules! reflected {
     ($version:ident, $server:expr) => {{
         use tonic_reflection::pb::$version::server_reflection_client::ServerReflectionClient;
@@ -184,7 +184,8 @@ async fn peers_that_do_not_say_what_they_want_are_cut_off() {
     assert!(started.elapsed() > Duration::from_secs(2), "{:?}", started.elapsed());
 }
 
-/// Mutated messages, on both doors: refused or answered, never a bug of ours.
+/// Mutated messages over gRPC and plain HTTP are refused or answered, and never cause an internal
+/// error.
 #[tokio::test]
 async fn no_mutation_finds_a_bug() {
     let server = Server::start(&config());

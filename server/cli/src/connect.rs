@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn details_of_a_refusal_are_read() {
-        // The bytes of google.rpc.RetryInfo{retry_delay: 0.1 s} and google.rpc.ErrorInfo.
+        // A google.rpc.RetryInfo with retry_delay 0.1 s, and a google.rpc.ErrorInfo.
         let full = error(
             429,
             r#"{"code": "resource_exhausted", "message": "full", "details": [

@@ -1,4 +1,4 @@
-//! How long the hot paths take whose instructions are counted (`examples/hot_paths.rs`):
+//! Measures how long the hot paths take whose instructions `examples/hot_paths.rs` counts:
 //! `cargo bench --package offbeat-core`
 #![allow(missing_docs, reason = "nobody calls it")]
 

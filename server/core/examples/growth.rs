@@ -1,4 +1,4 @@
-//! Prints how long an item takes as the work grows, curve by curve: a name, a size, nanoseconds.
+//! Prints the time per item as the work grows, curve by curve: a name, a size, nanoseconds.
 //! `cargo run --release --package offbeat-core --example growth`
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "it measures")]
 
@@ -10,7 +10,7 @@ use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 use offbeat_core::stages::{Rule, Share, allocate};
 use offbeat_core::{Moment, PlacementKind, Schedule, ScheduleSpec, Span};
 
-/// How long each size is measured, and in how many parts; their median counts.
+/// How long each size is measured, and in how many parts; the median part is reported.
 const TIME: Duration = Duration::from_millis(200);
 const PARTS: u32 = 9;
 
@@ -31,7 +31,7 @@ fn measure(curve: &str, size: u64, items: u64, mut work: impl FnMut()) {
     println!("{curve}\t{size}\t{:.3}", parts.get(parts.len() / 2).unwrap());
 }
 
-/// Groups of numbers without end, of 1 to 39 jobs.
+/// An endless source of groups of 1 to 39 jobs.
 struct Numbers(u64);
 
 impl Source for Numbers {

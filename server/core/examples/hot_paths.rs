@@ -1,6 +1,7 @@
-//! Walks one hot path so many times, to have its instructions counted: `hot_paths PATH TIMES`.
-//! Without arguments it names the paths. `benchmarks/instructions/check.py` counts under callgrind
-//! with two repetition counts, so that the difference excludes the preparation.
+//! Runs one hot path a number of times, so that its instructions can be counted:
+//! `hot_paths PATH TIMES`. Without arguments it lists the paths.
+//! `benchmarks/instructions/check.py` counts under callgrind with two repetition counts, so that
+//! the difference excludes the setup.
 #![allow(clippy::unwrap_used, reason = "it is given what is right")]
 
 use std::hint::black_box;
@@ -13,7 +14,7 @@ use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 use offbeat_core::stages::{Rule, Share, allocate};
 use offbeat_core::{Id, Integer, Moment, PlacementKind, Profile, Schedule, ScheduleSpec, Span};
 
-/// IDs of a batch of the kernels; one ID after the other is slower by far.
+/// IDs per batch: many for vectorized kernels, few for the plain one, which is far slower.
 const MANY: u64 = 3_840;
 const FEW: u64 = 64;
 
@@ -85,7 +86,7 @@ fn slots() -> impl FnMut() {
     }
 }
 
-/// Groups of numbers without end.
+/// An endless source of groups of 20 jobs.
 struct Numbers(u64);
 
 impl Source for Numbers {
@@ -137,7 +138,8 @@ fn share_out(rule: Rule) -> impl FnMut() {
     }
 }
 
-/// What is walked once, and how many items that are; `None` where the machine lacks a kernel.
+/// A path's name, its items per run, and its constructor, which returns `None` if the machine
+/// lacks the kernel.
 pub(crate) type Path = (&'static str, u64, fn() -> Option<Box<dyn FnMut()>>);
 
 macro_rules! path {

@@ -1,7 +1,8 @@
-//! Prints how many IDs a second are decided, kernel by kernel, beside the plain crates:
+//! Prints how many IDs a second each kernel decides, compared with the plain crates:
 //! `cargo run --release --package offbeat-core --example kernel_speed`
 //!
-//! The best of many short runs, taken in turns, so that what else the machine does weighs little.
+//! Reports the best of many short, interleaved runs, so that other load on the machine matters
+//! little.
 #![allow(clippy::disallowed_methods, reason = "it measures")]
 
 use std::hint::black_box;
@@ -13,15 +14,15 @@ use offbeat_core::Twister;
 use offbeat_core::placement::simd::{Kernel, draw, draws, hashes};
 use offbeat_core::{Id, Integer, Profile};
 
-/// IDs of one run of a kernel, and of one of what is far slower.
+/// IDs per run: many for a kernel, few for code that is far slower.
 const MANY: usize = 19_200;
 const FEW: usize = 480;
 const ROUNDS: usize = 120;
 
-/// Something to measure: its name, IDs of a run, and the run.
+/// What is measured: its name, the IDs per run, and the run.
 type Peer<'a> = (&'static str, usize, Box<dyn FnMut() -> u64 + 'a>);
 
-/// Measures all in turns and prints rates beside that of the first.
+/// Measures all peers in turns, and prints each rate beside its ratio to the first.
 #[expect(clippy::cast_precision_loss, reason = "few")]
 fn compare(title: &str, mut peers: Vec<Peer<'_>>) {
     let mut best = vec![f64::INFINITY; peers.len()];
@@ -63,7 +64,7 @@ fn compare_draws(title: &str, profile: Profile, ids: &[Integer]) {
 
 fn compare_hashes(title: &str, ids: &[Id<'_>]) {
     let texts: Vec<_> = ids.iter().map(Id::to_string).collect();
-    // The crate is given texts that are there already, and no salt.
+    // The crate gets ready-made texts and no salt.
     let crates = || {
         let digest =
             |text: &String| Md5::digest(text).iter().map(|byte| u64::from(*byte)).sum::<u64>();

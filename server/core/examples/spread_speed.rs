@@ -9,10 +9,10 @@ use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 
 const JOBS: u64 = 200_000_000;
 const GROUP: u64 = 20;
-/// As many turns at once as a message of the service has.
+/// Turns per call: as many as one message of the service carries.
 const MESSAGE: usize = 4_096;
 
-/// Groups of numbers, which are made as they are asked for.
+/// Groups of numbers, generated on demand.
 struct Numbers {
     next: u64,
     end: u64,

@@ -65,7 +65,7 @@ fn percentage(
     Ok(100.0 * counted as f64 / pairs as f64)
 }
 
-/// The same numbers in every run: a hash, as evenly spread as random ones.
+/// A hash in place of random numbers, so that every run uses the same ones.
 fn fraction(set: u64, group: u64, which: &str) -> f64 {
     let hash = ids::hash(which, &Id::Integer((u128::from(set) << 32 | u128::from(group)).into()));
     #[expect(clippy::cast_precision_loss, reason = "53 bits")]
@@ -82,7 +82,7 @@ fn uniform(a: f64, _: f64) -> f64 {
     1.0 + a * (2.0 * MEAN - 2.0)
 }
 
-/// By Box and Muller.
+/// By the Box–Muller method.
 fn lognormal(a: f64, b: f64) -> f64 {
     let normal = (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos();
     MEAN * (1.5 * normal - 1.5 * 1.5 / 2.0).exp()

@@ -1,4 +1,4 @@
-//! Prints how long sharing workers out takes, for few and for many stages:
+//! Prints how long the allocation of workers takes, for few and for many stages:
 //! `cargo run --release --package offbeat-core --example stages_speed`
 #![allow(clippy::disallowed_methods, reason = "it measures")]
 

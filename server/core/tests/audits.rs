@@ -1,4 +1,4 @@
-//! Audits: fair samples pass, and what is wrong with others is named.
+//! Audits: fair samples pass, and the findings on other samples name what is wrong.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -40,7 +40,7 @@ fn integer(number: u64) -> Id<'static> {
     Id::Integer(u128::from(number).into())
 }
 
-/// Numbers as good as random (SplitMix64).
+/// Pseudorandom numbers (SplitMix64).
 fn mixed(number: u64) -> u64 {
     let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -48,8 +48,8 @@ fn mixed(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Of fair samples, p is below a tenth in one of ten; 15 slots of 256 buckets are uneven by
-/// themselves, and expected to be.
+/// For fair samples, p is below 0.1 in one case of ten. 15 slots over 256 buckets are uneven by
+/// themselves, and the audit must expect that.
 #[test]
 fn p_values_of_fair_samples_are_evenly_distributed() {
     for (placement, slots) in
@@ -66,7 +66,7 @@ fn p_values_of_fair_samples_are_evenly_distributed() {
             tenths[((p * 10.0) as usize).min(9)] += 1;
             assert_eq!(found.slot_loads.iter().sum::<f64>(), 2_000.0);
         }
-        // 20 in each on average, with a deviation of 4.
+        // 20 per tenth on average, with a standard deviation of 4.
         assert!(tenths.iter().all(|count| (4..45).contains(count)), "{placement:?}: {tenths:?}");
     }
 }
@@ -74,7 +74,7 @@ fn p_values_of_fair_samples_are_evenly_distributed() {
 #[test]
 fn time_based_uuids_and_sparse_integers_are_named_first() {
     let twister = schedule(128, PlacementKind::Twister, None);
-    // Version 1: time in front, the machine's address behind.
+    // Version 1: the timestamp comes first, the address of the machine last.
     let uuid = |number: u64| {
         let time = u128::from(mixed(number)) << 80;
         (Id::Uuid((time & !(0xf << 76)) | 1 << 76 | 0b10 << 62 | 0x0242_ac11_0002), None)

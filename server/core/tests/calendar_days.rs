@@ -1,5 +1,5 @@
-//! Known days and nights of calendars: clocks that change, a day that a zone skips, a part of each
-//! day that is excluded.
+//! Specific days of calendars: clock changes, a day that a zone skips, a part of each day that is
+//! excluded.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_possible_truncation)]
 
 mod support;
@@ -65,7 +65,7 @@ fn what_a_recurring_exclusion_defers_lies_evenly_over_the_rest_of_the_day() {
         ..ScheduleSpec::every(Span::from_seconds(1))
     })
     .unwrap();
-    // One key for each tick: in 16 hours run those of 24, so at each two seconds three.
+    // One key per tick: the runs of 24 hours share 16, so every two seconds hold three.
     let mut counts = vec![0u32; 16 * 3_600];
     for tick in 0..86_400u128 {
         let key = (tick << 64).div_ceil(86_400) as u64;
@@ -75,7 +75,7 @@ fn what_a_recurring_exclusion_defers_lies_evenly_over_the_rest_of_the_day() {
     assert!(counts.chunks(2).all(|pair| pair.iter().sum::<u32>() == 3));
 }
 
-/// From two to three in the morning, on the day on which that hour does not come.
+/// The hour from 02:00 to 03:00, on the day that skips it.
 #[test]
 fn a_slot_runs_where_the_runs_of_a_skipped_time_come() {
     let calendar = CalendarSpec { unit: CalendarUnit::Day, time_zone: "Europe/Berlin".to_owned() };
@@ -115,13 +115,13 @@ fn a_day_that_a_zone_skips_has_no_run() {
         .map(|run| run.unwrap())
         .map(|run| (run.cycle_index, millis(run.unix_millis).to_string()))
         .collect();
-    // The cycle of the 30th, 15338, is left out.
+    // Cycle 15338, the 30th, is skipped.
     assert_eq!(found[0], (15_337, "2011-12-30T00:47:48Z".to_owned()));
     assert_eq!(found[1], (15_339, "2011-12-31T00:47:48Z".to_owned()));
     let cache = apia.cycle_cache(from);
     let runs = cache.runs_of(&place);
     let (start, end) = (1_325_000_000_000, 1_325_000_000_000 + 10 * 86_400_000);
-    // Eleven cycles in ten days, one of which is left out.
+    // Ten days that touch eleven cycles, one of which is skipped.
     assert_eq!(runs.count(start..end), Ok(10));
     assert_eq!(runs.tally([start, end]), Ok(([10, 0], 1)));
     assert_eq!(runs.between(start..end).count(), 10);

@@ -1,4 +1,4 @@
-//! Due runs, new IDs and migrations by calendar cycles, active windows and exclusions: none is
+//! Due runs, new IDs and migrations with calendar cycles, active windows and exclusions: no run is
 //! lost, and none is given twice.
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +26,8 @@ use support::id;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// At any rhythm of polls each run is due once, and what is late starts when it may.
+    /// Whatever the polling interval, each run is due once, and a late run starts only when it
+    /// may.
     #[test]
     fn every_run_is_given_exactly_once(
         (schedule, at) in schedules(), key: u64, piece in 0u32..3,
@@ -51,9 +52,10 @@ proptest! {
             let mut rows = DueRuns::default();
             due.add(&mut rows, (0, piece), &id, &place, watermark);
             let rows = match rows.complete() {
-                // As with a window of a second a day: 64 of them hold no smear of an hour.
+                // For example, with a window of a second a day, 64 windows cannot hold a smear of
+                // an hour.
                 Err(refused) if refused.reason == Reason::NoRun => {
-                    let seconds = now..now + 64 * DAY; // no more than 64 cycles
+                    let seconds = now..now + 64 * DAY; // at most 64 cycles
                     let active = seconds.filter(|second| is_active(&schedule, second * 1_000));
                     let held = !schedule.exclusions().is_empty();
                     prop_assert!(held || active.count() < smear as usize, "{}", refused);
@@ -117,7 +119,7 @@ proptest! {
         }
     }
 
-    /// None is lost, none runs twice within the gap, and none waits longer than what is said.
+    /// No run is lost, no ID runs twice within the gap, and none waits longer than announced.
     #[test]
     fn ids_go_over_from_any_schedule_to_any(
         (old, at) in schedules(), (new, _) in schedules(), key: u64, min_gap in 0..HOUR,
@@ -148,7 +150,7 @@ proptest! {
     }
 }
 
-/// An hourly schedule at which nothing may start from an instant on, for so many days.
+/// An hourly schedule on which nothing may start for `days` days from `at`.
 fn hourly_until(at: i64, days: i64) -> Schedule {
     let times = ExclusionTimes::Dated { start: seconds(at), end: seconds(at + days * DAY) };
     Schedule::try_new(&ScheduleSpec {

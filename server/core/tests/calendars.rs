@@ -1,5 +1,5 @@
-//! Laws of the runs of calendar cycles, active windows and exclusions, against a search ID by ID
-//! and instant by instant.
+//! Properties of runs with calendar cycles, active windows and exclusions, checked against a
+//! search ID by ID and instant by instant.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -31,7 +31,7 @@ proptest! {
                 from = to;
                 continue;
             };
-            // Any key, and those at the edges of the ranges.
+            // An arbitrary key, and keys at the edges of the ranges.
             let edges: Vec<u64> = match &ranges {
                 KeyRanges::Hashes(ranges) => ranges
                     .iter()
@@ -64,7 +64,7 @@ proptest! {
                 next == &(cycle + 1) || skips || (next > cycle && !exclusions.is_empty());
             prop_assert!(in_order, "{} {}", cycle, next);
             prop_assert!(time <= next_time);
-            // A deferred run comes before the ID's next regular one.
+            // A deferred run is never later than the ID's next regular run.
             prop_assert!(time <= next_regular, "{} {}", time, next_regular);
         }
         for (cycle, regular, time) in found.into_iter().take(20) {
@@ -112,9 +112,9 @@ proptest! {
     }
 }
 
-/// Whether a cycle is a day that its zone left out.
+/// Whether the cycle is a day that its time zone skips.
 fn is_skipped(schedule: &Schedule, cycle: i64) -> bool {
-    // 2011-12-30, when Samoa went to the other side of the date line.
+    // 30 December 2011, when Samoa crossed the date line.
     matches!(schedule.calendar(), Some((CalendarUnit::Day, "Pacific/Apia")) if cycle == 15_338)
 }
 
@@ -143,14 +143,15 @@ proptest! {
         prop_assert!(expected.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].2 <= pair[1].2));
     }
 
-    /// Pieces stand apart in active time, by the reversed bits of their numbers.
+    /// Pieces are spread over the active time in bit-reversed order of their numbers.
     #[test]
     fn pieces_spread_over_the_active_time((schedule, _at) in schedules(), key: u64, bits in 0u32..5) {
         let own = place(&schedule, key);
         let active = schedule.active_ticks();
         let count = 1u64 << bits;
+        // All pieces are in the only slot, so this is the offset in the cycle.
         let mut offsets: Vec<u64> =
-            (0..count as u32).map(|piece| schedule.piece(&own, piece).slot_offset).collect(); // of one slot
+            (0..count as u32).map(|piece| schedule.piece(&own, piece).slot_offset).collect();
         prop_assert_eq!(schedule.piece(&own, 0), own);
         offsets.sort_unstable();
         for (index, offset) in offsets.iter().enumerate() {

@@ -103,9 +103,9 @@ fn a_version_never_changes_its_meaning_not_even_after_it_was_away() {
     assert_eq!(refused.value, schedule(96).fingerprint());
     assert!(refused.allowed.contains(&schedule(128).fingerprint()));
     assert!(refused.allowed.ends_with("c/1 too"), "{refused}");
-    // Of a refused file nothing is learned, d/1 either.
+    // Nothing is learned from a refused file, not even d/1.
     meanings.learn(&catalog(&[("d/1", 2)])).unwrap();
-    // b/1 is away, and cannot come back as another.
+    // b/1 is gone, and must not come back with another meaning.
     assert!(meanings.learn(&catalog(&[("b/1", 96)])).is_err());
     meanings.learn(&catalog(&[("b/1", 128), ("b/2", 96)])).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Packed batches against one ID after the other.
+//! Packed batches, compared with one ID at a time.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use offbeat_core::Kernel;
@@ -8,13 +8,13 @@ use offbeat_core::{
     ScheduleSpec, Span,
 };
 
-const COUNT: usize = 3_100; // two turns and a rest
+const COUNT: usize = 3_100; // two full blocks and a remainder
 
 fn random(n: usize) -> u128 {
     (n as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
 }
 
-/// What is said of each ID alone.
+/// The assignment of each ID on its own.
 fn one_by_one<'a>(
     schedule: &Schedule,
     from: Moment,
@@ -96,7 +96,7 @@ fn a_batch_cut_anywhere_is_assigned_as_it_is_whole() {
     }
 }
 
-/// Each column alone, all but it, and none, are those of all columns.
+/// Whether one column, all but one or none is requested, its content is that of a request for all.
 #[test]
 fn columns_that_are_not_wanted_are_empty_and_the_others_as_they_were() {
     let uuids: Vec<_> = (0..COUNT).map(|n| random(n).to_be_bytes()).collect();
@@ -142,7 +142,8 @@ fn the_next_run_is_the_first_that_is_not_before() {
             let place = schedule.place(&Id::Uuid(random(n))).unwrap();
             let tick = spec.resolution.map_or(1_000, |_| 1);
             let first = anchor + place.cycle_offset.cast_signed() * tick;
-            // On the run, a moment before and after it, some cycles away, before the epoch too.
+            // At the run, a millisecond before and after it, some cycles away, and before the
+            // epoch.
             for (cycle, aside) in [(0, 0), (0, 1), (0, -1), (-5, 0), (-5, 1), (9, -1)] {
                 let from = Moment::from_unix_millis(first + cycle * period + aside).unwrap();
                 let run = schedule.next_run(&place, from).unwrap().unwrap();

@@ -1,5 +1,5 @@
-//! Comparisons of jobs, by hand: what lies between active windows, and what a change of the clocks
-//! makes of a short distance.
+//! Comparisons of jobs, calculated by hand: gaps between active windows, and short distances
+//! across a clock change.
 #![allow(clippy::unwrap_used)]
 
 use offbeat_core::comparison::{Job, Pair, Separation, compare};
@@ -24,7 +24,7 @@ fn separation(pair: &Pair) -> (Separation, Option<(Span, Span)>) {
     (pair.separation, pair.distances)
 }
 
-/// Active from 0 to 1 and from 2 to 4 of 8 hours, three kinds an hour of that apart.
+/// Active in hours 0 to 1 and 2 to 4 of every 8; three kinds, an active hour apart.
 fn shifts() -> ScheduleSpec {
     let window = |start, end| CycleWindow { start: hours(start), end: hours(end) };
     ScheduleSpec {
@@ -38,8 +38,8 @@ fn shifts() -> ScheduleSpec {
 #[test]
 fn the_time_between_windows_counts() {
     let [a, c] = ["a", "c"].map(|kind| job(&shifts(), Some(kind), None));
-    // Of an ID that has a within the first hour, c is two active hours later: behind the pause. Of
-    // others c comes first, in the same window an hour before.
+    // For an ID that runs a within the first hour, c comes two active hours later, after the
+    // pause. For other IDs c comes first, an hour earlier in the same window.
     let apart = (Separation::Apart, Some((hours(3), hours(1))));
     assert_eq!(separation(&compare(&a, &c)), apart);
     let long = job(&shifts(), Some("a"), Some(hours(3)));
@@ -57,12 +57,12 @@ fn jobs_with_the_same_windows_may_be_shifted_by_their_anchors() {
     let [one, other] = [0, 7].map(|minute| job(&at(minute), Some("b"), None));
     let apart = (Separation::Apart, Some((minutes(7), minutes(8 * 60 - 7))));
     assert_eq!(separation(&compare(&one, &other)), apart);
-    // Another kind stands beyond the pause for some IDs only.
+    // For some IDs only, the other kind comes after the pause.
     let unknown = compare(&one, &job(&at(7), Some("c"), None));
     assert_eq!(separation(&unknown), (Separation::Unknown, None));
 }
 
-/// By the clock of Berlin, where 02:30 comes at 03:30 on a day in March, and so behind 03:00.
+/// In Berlin, on a day in March, 02:30 becomes 03:30 and so comes after 03:00.
 #[test]
 fn a_run_that_the_clocks_put_behind_another_does_not_meet_it() {
     let daily = |kinds: [KindSpec; 2]| {
@@ -81,10 +81,11 @@ fn a_run_that_the_clocks_put_behind_another_does_not_meet_it() {
         let kinds = [of("a", minutes(30 * slots)), of("b", Span::from_seconds(0))];
         job(&daily(kinds), Some("b"), None)
     };
-    // The first kind has three slots of half an hour, and half of the 44 that are left: 25 in all.
+    // The first kind needs three slots of half an hour and gets half of the 44 that are left: 25
+    // in all.
     let apart = (Separation::Apart, Some((minutes(30), minutes(30))));
     assert_eq!(separation(&compare(&at_noon, &later(3))), apart);
-    // Five slots, and half of 42: an hour later, which is when the other comes on that day.
+    // Five slots, and half of 42: an hour later, which is when the other job runs on that day.
     let meet = (Separation::Meet, Some((Span::from_seconds(0), Span::from_seconds(0))));
     assert_eq!(separation(&compare(&at_noon, &later(5))), meet);
 }

@@ -1,4 +1,4 @@
-//! Due runs: each is given once, late ones are smeared, missed ones are counted.
+//! Due runs: each is given once, late runs are smeared, missed runs are counted.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use support::millis;
 use support::placed::{id_for, runs_by_walking, schedules};
 
-/// One answer, and what its caller keeps.
+/// One response, and the watermark that its caller keeps.
 fn ask(
     schedule: &Schedule,
     spec: &DueSpec,
@@ -36,8 +36,8 @@ fn ask(
     (rows.complete().unwrap(), due.next_watermark(watermark))
 }
 
-/// When a program asks: mostly soon again, sometimes after an outage, with a clock that goes back
-/// and forth within the skew.
+/// When a program polls: mostly soon again, sometimes after an outage, with a clock that varies
+/// within the skew.
 fn rhythms() -> impl Strategy<Value = Vec<(i64, i64)>> {
     let pause = prop_oneof![
         6 => 0i64..2_000,
@@ -50,8 +50,8 @@ fn rhythms() -> impl Strategy<Value = Vec<(i64, i64)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// With any polling interval, outages and clock, every run of the time that was covered is
-    /// listed exactly once or dropped as the policy says.
+    /// With any polling interval, outages and clock, every run of the covered time is listed
+    /// exactly once or dropped as the policy says.
     #[test]
     fn every_run_is_given_exactly_once(
         schedule in schedules(),
@@ -106,7 +106,7 @@ proptest! {
             late += rows.late;
             dropped += rows.dropped;
 
-            // What should be there, run by run.
+            // The expected rows, run by run.
             let mut expected = Vec::new();
             let mut expected_drops = 0;
             let mut expected_superseded = 0;
@@ -128,7 +128,8 @@ proptest! {
                         MissedRunPolicy::RunOnce => vec![],
                     };
                     expected_drops += missed.len() - chosen.len();
-                    // One that would start with the next run of the piece, or too soon before it.
+                    // A late run is superseded if it would start with, or too soon before, the
+                    // next run of the piece.
                     let hash = u128::from(piece_hash(schedule.smear_hash(id), piece));
                     let starts = seen + ((hash * u128::from(smear)) >> 64) as i64;
                     let runs = schedule.runs_from(millis(seen), 1).unwrap();
@@ -186,8 +187,8 @@ fn eight_hours() -> Schedule {
     Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(28_800))).unwrap()
 }
 
-/// After an outage of 3 hours 7,500 of 20,000 IDs are late. Smeared over an hour, no minute has many
-/// more than its share, nor do the IDs of one slot come together.
+/// After an outage of 3 hours, 7,500 of 20,000 IDs are late. Smeared over an hour, no minute gets
+/// many more than its share, and the IDs of one slot do not cluster.
 #[test]
 fn late_runs_are_smeared_evenly_and_not_by_slot() {
     let schedule = eight_hours();
@@ -214,12 +215,13 @@ fn late_runs_are_smeared_evenly_and_not_by_slot() {
         let slot = ids[rows.id_indexes[row] as usize].1.slot;
         of_a_slot[minute] += u32::from((84..87).contains(&slot)); // three of 48 slots
     }
-    // 125 in a minute on average, with a deviation of 11.
+    // 125 a minute on average, with a standard deviation of 11.
     assert!(minutes.iter().all(|count| (75..180).contains(count)), "{minutes:?}");
     assert!(of_a_slot.iter().filter(|count| **count > 0).count() > 55, "{of_a_slot:?}");
 }
 
-/// A run a millisecond for ten years: counted, not walked; and refused where the rows were too many.
+/// A run every millisecond for ten years: missed runs are counted without a walk over them, and
+/// too many rows are refused.
 #[test]
 fn missed_runs_are_counted_however_many() {
     let schedule = Schedule::try_new(&ScheduleSpec {
@@ -239,13 +241,13 @@ fn missed_runs_are_counted_however_many() {
         ..DueSpec::until(millis(now))
     };
     let (rows, _) = ask(&schedule, &spec(MissedRunPolicy::RunOnce), &ids, now - 2 * ten_years);
-    // It would start with the next one, which is due now.
+    // The missed run would start with the next one, which is due now.
     assert_eq!((rows.scheduled_unix_millis, rows.superseded), (vec![], 1));
     assert_eq!(rows.dropped, 2 * ten_years as u128 - 1);
 
     let all = spec(MissedRunPolicy::RunAll);
     let due = Due::try_new(&schedule, &all).unwrap();
-    // The last of them is on a page of its own; more than fit on all pages are refused.
+    // The last run is on a page of its own; more runs than fit on all pages are refused.
     for (first_row, count, next) in [(0, 65_536, Some(65_536)), (65_536, 1, None)] {
         let mut rows = DueRuns::page(first_row, 65_536).unwrap();
         due.add(&mut rows, (0, 0), &id, &ids[0].1, now - 65_537);
@@ -276,7 +278,8 @@ fn watermarks_may_lie_ahead_by_the_skew_and_no_more() {
     assert!(due.check_watermark(i64::MAX).is_err() && due.check_watermark(i64::MIN).is_err());
 }
 
-/// A sub-millisecond of now: what is between is due once, now or the next time.
+/// If now is not a whole millisecond, the runs around it are still due once: now or at the next
+/// poll.
 #[test]
 fn parts_of_a_millisecond_lose_nothing() {
     let schedule = Schedule::try_new(&ScheduleSpec {

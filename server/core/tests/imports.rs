@@ -1,4 +1,4 @@
-//! The folders of the core have an order: none uses another that uses it.
+//! The folders of the core have an order: no two of them use each other, directly or indirectly.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// All Rust files below `folder`.
+/// Collects all Rust files below `folder`.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -24,8 +24,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules of the crate that each of them names, in `use` lines and elsewhere; without its own
-/// tests, and without what stands at the root.
+/// For each module, the modules of the crate that it names, in `use` lines and elsewhere. Its own
+/// tests and the items at the root do not count.
 fn imports() -> Graph {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
@@ -39,7 +39,7 @@ fn imports() -> Graph {
     for path in found.iter().filter(|path| module(path) != "lib") {
         let text = fs::read_to_string(path).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap();
-        // `super` as often as there are modules around a file means the root, too.
+        // `super`, repeated as often as a file is deep, means the root, too.
         let depth = path
             .strip_prefix(&root)
             .unwrap()
@@ -67,7 +67,7 @@ fn imports() -> Graph {
     graph
 }
 
-/// The way from `module` back to itself, if there is one.
+/// The path from `module` back to itself, if there is one.
 fn cycle<'a>(graph: &'a Graph, module: &'a str, way: &mut Vec<&'a str>) -> Option<String> {
     if let Some(start) = way.iter().position(|passed| *passed == module) {
         way.push(module);

@@ -1,4 +1,4 @@
-//! Many IDs at once, with every kernel of this machine, against one after the other.
+//! Batches of IDs, with every kernel of this machine, compared with one ID at a time.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::num::NonZeroU64;
@@ -12,7 +12,7 @@ use rand_mt::Mt;
 
 const PROFILES: [Profile; 4] = [Profile::Ruby, Profile::Ruby30To31, Profile::Python, Profile::Php];
 
-/// Around what vectors and rows hold.
+/// Sizes around the capacity of vectors and rows.
 const SIZES: [usize; 17] = [0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 80, 81, 191, 192, 193];
 
 fn integer(text: &str) -> Integer {
@@ -22,7 +22,7 @@ fn integer(text: &str) -> Integer {
     }
 }
 
-/// Numbers where keys change their length, or a rule its word count.
+/// Numbers at which the length of keys changes, or the word count of a rule.
 fn edges() -> Vec<u128> {
     let powers =
         [0, 1, 8, 16, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127].map(|power| 1_u128 << power);
@@ -65,7 +65,7 @@ fn one_by_one(profile: Profile, limit: NonZeroU64, seeds: &[Integer]) -> Vec<u64
 fn check(profile: Profile, limit: NonZeroU64, seeds: &[Integer]) {
     let wanted = one_by_one(profile, limit, seeds);
     for kernel in Kernel::available() {
-        let mut numbers = vec![7]; // what is there stays
+        let mut numbers = vec![7]; // existing elements must stay
         draws(kernel, profile, limit, seeds.iter().copied(), &mut numbers);
         assert_eq!(numbers[0], 7);
         for ((number, wanted), seed) in numbers[1..].iter().zip(&wanted).zip(seeds) {
@@ -104,7 +104,8 @@ fn rows_of_every_size_are_drawn_as_by_the_twister() {
 #[test]
 fn rows_of_keys_alike_and_of_mixed_keys_are_drawn_as_by_the_twister() {
     let random = |n: u128| n.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) | 1 << 127;
-    // By 400 of one kind, then some of which each is of another than the one before it.
+    // Runs of 400 seeds of one length, then seeds whose length always differs from that of the
+    // seed before.
     let shift = |n: u32| if n % 1_000 < 400 { n / 1_000 * 32 } else { n % 5 * 25 };
     let seeds: Vec<_> = (0..4_000).map(|n| (random(n.into()) >> shift(n)).into()).collect();
     for profile in PROFILES {
@@ -114,11 +115,12 @@ fn rows_of_keys_alike_and_of_mixed_keys_are_drawn_as_by_the_twister() {
     }
 }
 
-/// Seeds of whose twisters the first 18 words give no number: more than kernels make at first.
+/// Seeds for which the first 18 words give no number, which is more than kernels generate at
+/// first.
 #[test]
 fn ids_that_are_refused_many_words_are_drawn_as_by_the_twister() {
-    let half = NonZeroU64::new((1 << 31) + 1).unwrap(); // each other word is too large
-    let wide = NonZeroU64::new(1 << 32).unwrap(); // each other second word, of 33 bits for Python
+    let half = NonZeroU64::new((1 << 31) + 1).unwrap(); // half of all words are too large
+    let wide = NonZeroU64::new(1 << 32).unwrap(); // for Python 33 bits, half of them too large
     let by_word = [109_614, 710_209, 731_753, 830_754, 1_246_933, 1_542_491];
     let by_array = [146_572, 315_434, 436_057, 1_043_475, 1_162_019, 1_320_333];
     let by_two = [416, 707, 990, 1_439, 1_504, 3_488];
@@ -148,7 +150,7 @@ fn mt_words(mut mt: Mt) -> impl FnMut() -> u32 {
     move || mt.next_u32()
 }
 
-/// Numbers for which every length of key is equally likely.
+/// Numbers with every bit length equally likely.
 fn any_magnitude() -> impl Strategy<Value = u128> {
     (any::<u128>(), 0..128_u32).prop_map(|(number, shift)| number >> shift)
 }
@@ -201,7 +203,7 @@ proptest! {
     }
 }
 
-/// The IDs a text may stand for.
+/// The IDs that a text may be read as.
 fn readings(text: &str) -> Vec<Id<'_>> {
     [Id::text(text), Id::uuid(text), Id::decimal(text)].into_iter().flatten().collect()
 }
@@ -234,7 +236,8 @@ fn salts_and_texts_of_every_length_are_hashed_as_by_the_crate() {
 
 #[test]
 fn integers_on_either_side_of_every_ten_thousand_are_hashed_as_by_the_crate() {
-    // Quotients by 10^4 grow with the number: right at both ends, they are right between them.
+    // Quotients by 10^4 never fall as the number grows: if both ends are right, so is all between
+    // them.
     let ends = (0..10_000_u128).flat_map(|front| [front * 10_000, front * 10_000 + 9_999]);
     for above in [0, 100_000_000, 1_844 * 10_000_000_000_000_000] {
         let ids: Vec<_> = ends.clone().map(|end| Id::Integer((above + end).into())).collect();

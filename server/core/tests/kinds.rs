@@ -1,4 +1,4 @@
-//! Kinds: what is declared of them and refused, what defaults come to, and where they stand.
+//! Kinds: which declarations are refused, what the defaults resolve to, and which slots kinds get.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -105,7 +105,8 @@ fn what_does_not_go_together_is_refused_with_its_field() {
         ),
         (timed(&[-1, 60]), out_of_range, "kinds[0].run_time"),
         (timed(&[43_200, 43_201]), unfit, "kinds"),
-        // Each could run, but an eighth of a day, and even a fourth, is too short for late runs.
+        // Each could run on time, but neither an eighth nor a fourth of a day is enough for late
+        // runs.
         (timed(&[40_000, 40_000]), unfit, "kinds"),
         (
             ScheduleSpec { catch_up_span: Some(seconds(21_601)), ..daily.clone() },
@@ -149,7 +150,7 @@ fn the_canonical_text_names_kinds_only_where_they_are_declared() {
     assert!(text(&ScheduleSpec { kinds: vec![kind], ..daily }).contains("\nkind=import 90s\n"));
 }
 
-/// What a default resolves to may be given.
+/// A default may also be given explicitly.
 #[test]
 fn the_default_catch_up_span_is_an_eighth_or_less_or_what_run_times_need() {
     let span = |kinds: Vec<KindSpec>| {
@@ -162,11 +163,11 @@ fn the_default_catch_up_span_is_an_eighth_or_less_or_what_run_times_need() {
     };
     assert_eq!(span(named(1)), seconds(10_800));
     assert_eq!(span(named(4)), seconds(10_800));
-    assert_eq!(span(named(6)), seconds(7_200)); // a twelfth
+    assert_eq!(span(named(6)), seconds(7_200)); // a twelfth of a day
     let timed = |time| KindSpec { run_time: Some(seconds(time)), ..KindSpec::named("x") };
     let second = |time| KindSpec { name: "y".to_owned(), ..timed(time) };
     assert_eq!(span(vec![timed(5_000), second(5_000)]), seconds(10_800));
-    // Half a turn must hold a run, and a millisecond: the seventh part of a day is no whole second.
+    // Half a turn must hold a run and a millisecond, and a seventh of a day is not whole seconds.
     assert_eq!(span(vec![timed(5_400), second(5_400)]), seconds(14_400));
 }
 
@@ -180,12 +181,12 @@ fn a_change_of_the_clocks_is_taken_off_the_gap() {
     let berlin = Schedule::try_new(&spec).unwrap();
     let kind = berlin.kinds().unwrap().as_slice()[0].clone();
     assert_eq!(kind.gap_time, seconds(11 * 3_600));
-    // The first of the changes in March from 2020 on, which is as bad as any: 29 March.
+    // 29 March is the first of the changes since 2020, all of which are equally bad.
     assert_eq!(kind.shortest_cycle_start.unwrap().to_string(), "2020-03-28T23:00:00Z");
     let utc = Schedule::try_new(&ScheduleSpec { cycle: day_in("UTC"), ..spec.clone() }).unwrap();
     assert_eq!(utc.kinds().unwrap().as_slice()[0].gap_time, seconds(12 * 3_600));
     assert_eq!(utc.kinds().unwrap().as_slice()[0].shortest_cycle_start, None);
-    // 24 kinds stand an hour apart: two would meet. In an office's hours no clock changes.
+    // 24 kinds are an hour apart, so two would meet. During office hours no clock changes.
     let many = ScheduleSpec { kinds: named(24), slot_count: Some(24), ..spec };
     let refused = Schedule::try_new(&many).unwrap_err();
     assert_eq!((refused.reason, refused.field.as_str()), (Reason::KindsDoNotFit, "kinds[0]"));
@@ -206,8 +207,8 @@ fn placements() -> impl Strategy<Value = (PlacementKind, Option<Profile>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// A kind's schedule is that of kind 0, later by its slots around the cycle: places, runs, keys
-    /// of windows, in every way that they are asked for.
+    /// The schedule of a kind is that of kind 0, shifted around the cycle by the slots of the
+    /// kind: places, runs and keys of windows, whichever call returns them.
     #[test]
     fn a_kind_stands_its_slots_later(
         (placement, profile) in placements(),

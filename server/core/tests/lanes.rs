@@ -1,4 +1,4 @@
-//! Lanes: the source's timeline, and the rules of choice written down a second time.
+//! Lanes: the timeline of the source, and a second implementation of the rule of choice.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ fn the_timeline_of_the_source() {
     let run_time = |job: &str| if job.starts_with("fast") { 10 } else { 600 };
     let mut pending: Vec<(&str, Job)> =
         ["fast1", "slow1", "slow2", "fast2"].map(|name| (name, untried())).to_vec();
-    // By lane: the job, its end, and whether that is the timeout.
+    // For each lane, the running job, its end, and whether it ends by its timeout.
     let mut running: BTreeMap<usize, (&str, Job, i64, bool)> = BTreeMap::new();
     let (mut now, mut wasted) = (0, 0);
     let (mut timeline, mut finished) = (Vec::new(), serde_json::Map::new());
@@ -78,7 +78,7 @@ fn the_timeline_of_the_source() {
 
 #[test]
 fn jobs_are_routed_by_what_they_have_reached() {
-    // The third lane has no workers: nobody is sent there.
+    // The third lane has no workers, so no job goes there.
     let spec = lanes(&[lane(2, 1), lane(1, 10), lane(0, 100), lane(1, 1_000)]);
     let set = spec.check().unwrap();
     let route =
@@ -89,16 +89,16 @@ fn jobs_are_routed_by_what_they_have_reached() {
     assert_eq!(route(&[], None), (0, 1, Some(1), RouteWhy::Untried));
     assert_eq!(route(&[0], None), (1, 2, Some(3), RouteWhy::Demoted));
     assert_eq!(route(&[1, 0], None), (3, 3, None, RouteWhy::Demoted));
-    // An idle worker of the slow lane took it, where it reached the timeout: no lane is slower.
+    // An idle worker of the slow lane took it and it reached the timeout there: no lane is slower.
     assert_eq!(set.route(&[3], None, None).unwrap(), Outcome::Failed { lane: 3 });
     let run_time = |seconds| Some(Prediction::RunTime(Span::from_seconds(seconds)));
     assert_eq!(route(&[], run_time(1)), (0, 1, Some(1), RouteWhy::Untried));
     assert_eq!(route(&[], run_time(10)), (1, 1, Some(3), RouteWhy::PredictedSlow));
     assert_eq!(route(&[], run_time(11)), (3, 1, None, RouteWhy::PredictedSlow));
     assert_eq!(route(&[], run_time(5_000)), (3, 1, None, RouteWhy::PredictedSlow));
-    // What a job has shown counts more than what was predicted.
+    // Timeouts that a job has reached take precedence over a prediction.
     assert_eq!(route(&[0], run_time(5_000)), (1, 2, Some(3), RouteWhy::Demoted));
-    // The worker that has taken it: its own lane, if that is none that is too fast.
+    // The lane of the worker that took the job counts, unless that lane is too fast for the job.
     let by = |timed_out: &[usize], worker| match set.route(timed_out, None, Some(worker)).unwrap() {
         Outcome::Route(route) => (route.lane, route.timeout, route.why),
         Outcome::Failed { lane } => panic!("failed after {lane}"),
@@ -192,7 +192,8 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     prop::collection::vec(job, 0..30)
 }
 
-/// How many jobs, by their fastest lanes, free workers of lanes can take at once: augmenting paths.
+/// The most jobs that free workers can take at once, by the fastest lane of each job. Maximum
+/// matching by augmenting paths.
 fn served(entries: &[usize], free: &[i64]) -> usize {
     let workers: Vec<usize> = (0..free.len())
         .flat_map(|lane| std::iter::repeat_n(lane, usize::try_from(free[lane]).unwrap()))
@@ -221,7 +222,7 @@ fn served(entries: &[usize], free: &[i64]) -> usize {
         .count()
 }
 
-/// The rule of choice, a worker after the other, by looking through all jobs each time.
+/// The rule of choice, one worker at a time, by a scan of all jobs each time.
 fn chosen(set: &LaneSet, free: &[i64], jobs: &[Job]) -> Vec<(usize, usize)> {
     let slow = |job: &Job| match job.prediction {
         _ if !job.timed_out.is_empty() => 0.0,
@@ -252,7 +253,7 @@ fn chosen(set: &LaneSet, free: &[i64], jobs: &[Job]) -> Vec<(usize, usize)> {
                 let order = left.iter().position(|other| other == at).unwrap();
                 (refused_express(job), preference, order)
             };
-            // A worker leaves a job to faster lanes that would have one less to do.
+            // A worker leaves a job to faster lanes that would otherwise run one job less.
             let entries = |without: Option<usize>| -> Vec<usize> {
                 let others = left.iter().filter(|at| Some(**at) != without);
                 others.map(|at| entry(&jobs[*at]).unwrap()).filter(|entry| *entry < lane).collect()
@@ -291,7 +292,8 @@ proptest! {
                 Outcome::Failed { .. } => None,
             }
         });
-        // No worker idles beside a job that it may run, nor beside one that another could have left.
+        // No worker idles while it could run a waiting job, or one that another worker could have
+        // left.
         prop_assert_eq!(placed.len(), served(&entries.collect::<Vec<_>>(), &free));
         for placement in &placements {
             prop_assert!(set.lanes()[placement.route.lane].workers > 0);
@@ -316,7 +318,7 @@ fn a_slow_worker_leaves_the_express_lane_its_job() {
     };
     let (two, three) = ([report.clone(), mail.clone()], [report, mail.clone(), mail]);
     assert_eq!(placed(&[1, 1], &two), [(0, 1), (1, 0)]);
-    // There is a mail for each of them: then none is predicted to be slow.
+    // There is a mail for each worker, so neither takes a job that is predicted to be slow.
     assert_eq!(placed(&[1, 1], &three), [(1, 1), (2, 0)]);
     assert_eq!(placed(&[0, 1], &two), [(1, 1)]);
 }
@@ -326,7 +328,8 @@ fn split_spec(worker_count: Option<i64>, states: &[LaneState]) -> SplitSpec {
     SplitSpec { worker_count, states, max_move_count: None, min_improvement_percent: 0 }
 }
 
-/// Hysteresis: 10 s against 1,000 s of work, and workers who would all go to the slow lane.
+/// Hysteresis: 10 s against 1,000 s of work. Without it, all workers that can move go to the slow
+/// lane.
 #[test]
 fn workers_stay_where_a_move_is_worth_little() {
     let set = lanes(&[lane(3, 1), lane(1, 100)]).check().unwrap();
@@ -345,7 +348,7 @@ fn workers_stay_where_a_move_is_worth_little() {
     assert_eq!(split(None, 0).unwrap(), [1, 3]);
     assert_eq!(split(Some(1), 0).unwrap(), [2, 2]);
     assert_eq!(split(Some(0), 0).unwrap(), [3, 1]);
-    // From 10/4 + 1000/2 to 10/2 + 1000/4: 49.2 % less.
+    // The score falls from 10/4 + 1000/2 to 10/2 + 1000/4, by 49.2 %.
     assert_eq!(split(None, 49).unwrap(), [1, 3]);
     assert_eq!(split(None, 50).unwrap(), [3, 1]);
     assert_eq!(split(None, 101), Err("min_improvement_percent".to_owned()));
@@ -388,17 +391,17 @@ fn workers_are_split_by_what_waits() {
             .map(|split| split.iter().map(|lane| lane.worker_count).collect::<Vec<_>>())
     };
     let express = state(10, Some(1), None, 0);
-    // 10 s against 1,000 s: 10/2 + 1000/4 is the least that four workers reach.
+    // 10 s against 1,000 s of work: 10/2 + 1000/4 is the lowest score with four workers.
     assert_eq!(counts(&[express, state(10, Some(100), None, 0)], None).unwrap(), [1, 3]);
     assert_eq!(counts(&[express, state(0, Some(100), None, 0)], None).unwrap(), [3, 1]);
     assert_eq!(counts(&[express, state(0, None, None, 0)], Some(10)).unwrap(), [9, 1]);
-    // Nobody measured: 60 s of waiting by one worker are a minute of work; a job that nobody
-    // knows anything of may run up to the timeout.
+    // Without measurements, a wait of 60 s with one worker is a minute of work, and a job about
+    // which nothing is known may run up to the timeout.
     let waited = split(&[express, state(3, None, Some(60), 0)], None).unwrap();
     assert_eq!(waited[1].workload_micros, 60_000_000);
     let unknown = split(&[express, state(3, None, None, 0)], None).unwrap();
     assert_eq!(unknown[1].workload_micros, 300_000_000);
-    // Who is busy stays.
+    // Busy workers stay.
     let busy = state(0, Some(1), None, 3);
     assert_eq!(counts(&[busy, state(10, Some(100), None, 0)], None).unwrap(), [3, 1]);
     assert_eq!(counts(&[busy, state(0, None, None, 0)], Some(3)), Err("worker_count".to_owned()));
@@ -407,7 +410,7 @@ fn workers_are_split_by_what_waits() {
     assert_eq!(counts(&[express, bad], None), Err("states[1].busy_worker_count".to_owned()));
 }
 
-/// As many workers as may be split, up, down and as they are.
+/// The most workers that may be split: fewer, more and unchanged.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "it measures")]
 fn splitting_millions_of_workers_costs_no_more_than_ten() {

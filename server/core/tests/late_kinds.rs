@@ -1,5 +1,5 @@
-//! Kinds that are late: the law that they never meet, in random worlds and in the nights of
-//! known changes of clocks; and which late runs are superseded.
+//! Late runs of several kinds: kinds never meet, in random worlds and in nights with known clock
+//! changes; and which late runs are superseded.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -20,17 +20,17 @@ use proptest::prelude::*;
 use support::kinds::{day_in, named, of_kind, seconds};
 use support::{id, millis};
 
-/// A world as the law meets it: kinds that are polled each in its own rhythm, through outages.
+/// A random world: each kind is polled in its own rhythm, with outages.
 #[derive(Debug, Clone)]
 struct World {
     spec: ScheduleSpec,
     policy: MissedRunPolicy,
     /// The first poll, in milliseconds since the Unix epoch.
     from: i64,
-    /// For each kind the times between its polls, in thousandths of the tolerance; above 1,000 it is
-    /// an outage.
+    /// For each kind, the times between its polls, in thousandths of the tolerance. A time above
+    /// 1,000 is an outage.
     rhythms: Vec<Vec<u64>>,
-    /// The IDs.
+    /// The keys of the IDs.
     bits: Vec<u64>,
 }
 
@@ -52,7 +52,7 @@ fn cycles() -> impl Strategy<Value = (CycleSpec, Option<i64>, Vec<CycleWindow>, 
         "Australia/Lord_Howe",
         "America/New_York",
     ]);
-    // Days around changes of these clocks, in 2023 and 2024.
+    // Days around clock changes in these zones, in 2023 and 2024.
     let around = prop::sample::select(vec![
         1_679_788_800_000i64,
         1_698_537_600_000,
@@ -119,12 +119,13 @@ fn worlds() -> impl Strategy<Value = World> {
 
 #[derive(Debug, Clone, Copy)]
 struct Start {
-    /// When it starts: on time at its poll, late at its turn.
+    /// At the poll if the run is on time, at the turn of its kind if it is late.
     at: i64,
     late: bool,
 }
 
-/// The starts of one kind; what became of its runs is counted against what was scheduled.
+/// The starts of one kind. Its listed, dropped and superseded runs must add up to the scheduled
+/// ones.
 fn live(
     world: &World,
     schedule: &Schedule,
@@ -170,12 +171,11 @@ fn live(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// The law: however late each kind is, starts of two kinds of an ID are never nearer than what
-    /// is promised of them.
+    /// However late each kind is, starts of two kinds of an ID are never closer than promised.
     #[test]
     fn kinds_never_meet(world in worlds()) {
         let Ok(schedule) = Schedule::try_new(&world.spec) else {
-            return Ok(()); // kinds that would meet, or turns that are too short, are refused
+            return Ok(()); // the kinds would meet, or turns are too short
         };
         let kinds = schedule.kinds().unwrap();
         let gap = kinds.as_slice().iter().map(|kind| kind.gap_time.nanos() / 1_000_000).min().unwrap() as i64;
@@ -185,7 +185,7 @@ proptest! {
         let share = turn * gap_slots / slots;
         let kept_free = share / 2;
         let tolerance = (gap / 4).min(kept_free / 4);
-        // Only where a change of the clocks cuts a turn are two late runs nearer than their share.
+        // Two late runs are closer than their share only where a clock change shortens a turn.
         let may_be_cut = matches!(world.spec.cycle, CycleSpec::Calendar(_));
         let late_gap = if may_be_cut { kept_free } else { share - 1 };
         for bits in &world.bits {
@@ -198,7 +198,7 @@ proptest! {
             for (index, starts) in lives.iter().enumerate() {
                 for others in lives.iter().skip(index + 1) {
                     for start in starts {
-                        // They are in order: only the neighbours can be near.
+                        // The starts are sorted, so only neighbours can be close.
                         let next = others.partition_point(|other| other.at < start.at);
                         for other in &others[next.saturating_sub(4)..(next + 4).min(others.len())] {
                             let apart = (start.at - other.at).abs();
@@ -219,9 +219,8 @@ proptest! {
     }
 }
 
-/// The least time between late runs of two kinds of an ID, of many IDs that are asked for at
-/// `hours` after an instant with all of their runs of the last 23 hours missed; and how many pairs
-/// there were.
+/// The least time between late runs of two kinds of an ID, and the number of pairs. Each of many
+/// IDs is polled within `hours` after an instant, with all runs of the last 23 hours missed.
 fn nearest_late_runs(schedule: &Schedule, kinds: usize, instant: i64, hours: i64) -> (i64, u32) {
     let hour = 3_600_000;
     let (mut nearest, mut pairs) = (i64::MAX, 0);
@@ -250,7 +249,7 @@ fn nearest_late_runs(schedule: &Schedule, kinds: usize, instant: i64, hours: i64
     (nearest, pairs)
 }
 
-/// In the night of 26 March 2023 an hour is missing, and with it a third of a turn.
+/// The night of 26 March 2023 lacks an hour, and so a third of a turn.
 #[test]
 fn late_kinds_keep_apart_in_the_night_of_a_change() {
     for kinds in 2..=4 {
@@ -270,8 +269,8 @@ fn late_kinds_keep_apart_in_the_night_of_a_change() {
     }
 }
 
-/// The change falls into an active window, and the kinds are nearest somewhere else: it cuts half
-/// an hour of a turn of 75 minutes.
+/// The change falls into an active window, and the kinds are closest elsewhere: it cuts half an
+/// hour off a turn of 75 minutes.
 #[test]
 fn late_kinds_keep_apart_where_a_change_shortens_no_gap() {
     let window = |start, end| CycleWindow { start: seconds(start), end: seconds(end) };

@@ -1,4 +1,4 @@
-//! Laws that hold for every schedule and every ID.
+//! Properties of every schedule and every ID.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -43,7 +43,7 @@ fn schedules() -> impl Strategy<Value = Schedule> {
     )
 }
 
-/// An ID that the placement of `schedule` takes, made from raw bits.
+/// An ID that the placement of `schedule` accepts, made from raw bits.
 fn id_for(schedule: &Schedule, bits: u128, signed: i64) -> Id<'static> {
     match (schedule.placement().kind(), bits % 3) {
         (PlacementKind::Fraction, _) =>
@@ -106,7 +106,7 @@ proptest! {
         let (a, b) = (a % (schedule.active_ticks() + 1), b % (schedule.active_ticks() + 1));
         let window = a.min(b)..a.max(b);
         let range = schedule.hash_window(window.clone());
-        // Any hash, and those at the window's edge.
+        // An arbitrary hash, and hashes at the edges of the window.
         let edge = range.start.saturating_add_signed(step.into()).min(u128::from(u64::MAX));
         for hash in [u128::from(hash), edge] {
             let offset = schedule.place_of_hash(hash as u64).cycle_offset;
@@ -228,7 +228,7 @@ proptest! {
     }
 }
 
-/// Every ID of a bucket goes to one slot, and every slot has a share: none is lost, for any n.
+/// Every bucket belongs to one slot, and every slot has a share of them: no ID is lost, for any n.
 #[test]
 fn twister_slots_partition_the_buckets() {
     for slots in [1, 7, 15, 24, 100, 144, 255, 256] {

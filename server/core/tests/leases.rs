@@ -1,7 +1,8 @@
-//! The lease machine in random histories, watched by a ledger that knows only its promises.
+//! The lease machine in random histories, checked by a ledger that knows only its promises.
 //!
-//! 100,000 histories; `OFFBEAT_HISTORIES=1000000 cargo test --release --package offbeat-core
-//! --test leases` for more. A failure names the seed that repeats it.
+//! Runs 100,000 histories; for more:
+//! `OFFBEAT_HISTORIES=1000000 cargo test --release --package offbeat-core --test leases`.
+//! A failure names the seed that reproduces it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 #[path = "ledgers/leases.rs"]
@@ -31,7 +32,6 @@ fn every_promise_is_kept_in_every_history() {
     }
 }
 
-/// A machine with a bug.
 struct Broken {
     machine: Leases<u64, u8>,
     bug: Bug,
@@ -41,11 +41,11 @@ struct Broken {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Bug {
-    /// A job that comes back is forgotten.
+    /// Forgets a job that comes back.
     LosesAJob,
-    /// Now and then a job is leased a second time.
+    /// Sometimes leases a job a second time.
     DoublesALease,
-    /// Says yes to those whose lease has ended.
+    /// Accepts settlements whose lease has ended.
     BelievesTheLate,
 }
 

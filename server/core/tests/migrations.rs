@@ -1,4 +1,5 @@
-//! Migrations: every ID against its runs, counted one by one; bounds against many IDs.
+//! Migrations: every ID is checked against its runs, counted one by one; bounds are checked
+//! against many IDs.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -38,7 +39,7 @@ fn specs() -> impl Strategy<Value = ScheduleSpec> {
     )
 }
 
-/// Two schedules: of anything, of one placement, or alike except for a part.
+/// Two schedules: unrelated, of one placement, or alike except for one part.
 fn pairs() -> impl Strategy<Value = (Schedule, Schedule)> {
     (specs(), specs(), 0..5u8).prop_map(|(old, mut new, alike)| {
         if alike > 0 {
@@ -71,7 +72,7 @@ fn id_for(schedule: &Schedule, number: u64) -> Id<'static> {
     }
 }
 
-/// The runs of a place from a cycle before `from` to two cycles after it, one by one.
+/// The last run of a place before `from` and the next three, one by one.
 fn runs_around(schedule: &Schedule, place: &Place, from: i64) -> Vec<i64> {
     let runs = schedule.runs_from(millis(from), 3).unwrap();
     let last = runs.last_run(place).unwrap().unwrap().unix_millis;
@@ -80,8 +81,8 @@ fn runs_around(schedule: &Schedule, place: &Place, from: i64) -> Vec<i64> {
         .collect()
 }
 
-/// The first hash of each tick of both schedules. Hashes between two of them run together before
-/// and after the cutover, so no hash waits longer than all of these.
+/// The first hash of each tick of both schedules. Hashes in between share their runs before and
+/// after the cutover, so no hash waits longer than the longest of these.
 fn hashes_of_all_ticks<'a>(old: &'a Schedule, new: &'a Schedule) -> impl Iterator<Item = u64> + 'a {
     [old, new].into_iter().flat_map(|schedule| {
         let (period, tick) = (schedule.period(), schedule.resolution());
@@ -131,10 +132,10 @@ proptest! {
 }
 
 proptest! {
-    // A case asks for each tick of two schedules.
+    // Each case checks every tick of two schedules.
     #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(200) })]
 
-    /// Where one key decides both places, some ID waits nearly as long as the bound says.
+    /// Where one key decides both places, some ID waits nearly as long as the bound allows.
     #[test]
     fn the_longest_gap_is_nearly_reached(
         (old, new) in pairs(), cutover in -100_000_000i64..100_000_000, gap: u64,
@@ -170,7 +171,7 @@ fn schedule(hours: i64, slots: i64, salt: &str) -> Schedule {
 
 const DAY: i64 = 86_400_000;
 
-/// From 12 hours to 8: from a common start of cycles, nobody waits longer than 12 hours.
+/// From 12 hours to 8: if cycles start together, no ID waits longer than 12 hours.
 #[test]
 fn cycles_that_start_together_hand_over_best() {
     let (old, new) = (schedule(12, 240, ""), schedule(8, 240, ""));

@@ -1,8 +1,8 @@
-//! Named spreads in random histories, restarts included, watched by a ledger that knows only
-//! the promises: nothing lost, no two unexpired leases on one job, nothing dealt again
-//! that its producer knew to be settled, limits kept.
+//! Named spreads in random histories with restarts, checked by a ledger that knows only the
+//! promises: no job is lost, no job has two unexpired leases, no job that its producer knew to be
+//! settled is dealt again, and limits hold.
 //!
-//! 10,000 histories; `OFFBEAT_HISTORIES=1000000` for more. A failure names the seed.
+//! Runs 10,000 histories, or the number in `OFFBEAT_HISTORIES`. A failure names the seed.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 #[path = "ledgers/named.rs"]
@@ -199,7 +199,8 @@ fn parts_may_come_again_and_begin_anew() {
         commit,
     };
     machine.submit(0, &[part(0, &jobs("b", 3), None)], BytesLeft::ALL).unwrap();
-    machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap(); // another content: a new start
+    // Other content starts the group again.
+    machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap();
     assert_eq!(machine.group("a").job_count, 2);
     machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap();
     machine.submit(0, &[part(1, &a[1..2], None)], BytesLeft::ALL).unwrap();
@@ -210,7 +211,8 @@ fn parts_may_come_again_and_begin_anew() {
     machine.submit(0, &[part(4, &[], Some(commit(&a)))], BytesLeft::ALL).unwrap();
     assert_eq!(order_of(&mut machine, 5), ["a/0", "a/1", "a/2", "a/3"]);
 
-    machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap(); // late, of a group that is there
+    // A late part of a group that is there changes nothing.
+    machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap();
     let late = GroupPart { group_id: "late".to_owned(), ..part(0, &a[..2], None) };
     machine.submit(0, &[late], BytesLeft::ALL).unwrap();
     machine.advance(59_999);
@@ -270,7 +272,7 @@ fn what_all_spreads_hold_together_is_no_way_around() {
     let full = machine.submit(0, std::slice::from_ref(&a), left(50)).unwrap_err();
     assert_eq!(full.reason, Reason::LimitReached);
     machine.submit(0, std::slice::from_ref(&a), left(100)).unwrap();
-    machine.submit(0, &[a], left(0)).unwrap(); // it is there already
+    machine.submit(0, &[a], left(0)).unwrap(); // the group is there already
     let never = machine.submit(0, &[whole("b", &jobs("b", 9))], left(100)).unwrap_err();
     assert_eq!(never.reason, Reason::OutOfRange);
 }

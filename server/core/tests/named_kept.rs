@@ -1,5 +1,5 @@
-//! A spread that a store keeps: what it answers depends on the calls and their times, and neither
-//! on how often time passed between them nor on where it was kept.
+//! A spread that a store keeps: its answers depend on the calls and their times, not on how often
+//! time advanced between them, nor on where the spread was kept.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_possible_truncation)]
 
 #[path = "ledgers/named.rs"]
@@ -17,7 +17,7 @@ use offbeat_core::spread::named::{
 };
 use rand_mt::Mt64;
 
-/// A call, with all that it needs.
+/// A call with its arguments.
 #[derive(Debug, Clone)]
 enum Call {
     Submit(GroupPart),
@@ -32,7 +32,7 @@ fn next_job(leased: &LeasedJob) -> NextJob {
     NextJob { group_id: Arc::clone(&leased.group_id), job_index: leased.job_index }
 }
 
-/// The jobs that are ready, in their order.
+/// The jobs that are ready, in order.
 fn ready(machine: &NamedSpread) -> Vec<NextJob> {
     let ready = machine.next_jobs(100);
     let counts = machine.counts();
@@ -43,9 +43,9 @@ fn ready(machine: &NamedSpread) -> Vec<NextJob> {
     ready
 }
 
-/// What the call answers, and all that can be seen of the spread afterwards, as text.
+/// The answer to the call, and all that is visible of the spread afterwards, as text.
 fn answer(machine: &mut NamedSpread, now: u64, call: &Call) -> (String, Vec<LeaseId>) {
-    machine.advance(now); // a store does so before each call
+    machine.advance(now); // as a store does before each call
     let mut leases = Vec::new();
     let answered = match call {
         Call::Submit(part) => {
@@ -144,7 +144,7 @@ fn nobody_sees_that_time_passed_or_that_a_spread_was_kept() {
         let mut kept = NamedSpread::try_new(7, &spec).unwrap();
         let (mut now, mut leases) = (0, Vec::new());
         for step in 0..80 {
-            // So long that partial groups are dropped, or that quarantines end one after another.
+            // Long enough to drop partial groups, or to end quarantines one after another.
             let long = if seed % 4 < 2 { 70_000 } else { 10 * LEASE };
             let passed = [0, 0, 1, LEASE / 3, LEASE - 1, LEASE, 3 * LEASE, long];
             let passed = passed[below(&mut rng, 8) as usize];
@@ -158,7 +158,7 @@ fn nobody_sees_that_time_passed_or_that_a_spread_was_kept() {
             assert_eq!(answer(&mut kept, now, &call).0, expected, "seed {seed}: {call:?}");
             leases.extend(leased);
         }
-        // All that is left, in its order.
+        // The remaining jobs, in order.
         for _ in 0..20 {
             now += 3 * LEASE;
             kept.advance(now - 2 * LEASE);
@@ -207,7 +207,7 @@ fn after_a_restart_all_jobs_wait_for_a_lease_and_none_is_settled_by_an_earlier_o
     assert_eq!(machine.state(), SpreadState::Draining);
 }
 
-/// A group that waited for the leases of an earlier epoch still waits for them.
+/// A group that waits for leases of an earlier epoch still waits for them after a restart.
 #[test]
 fn a_restart_does_not_cut_a_quarantine_short() {
     let mut machine = NamedSpread::try_new(2, &spec(SpreadSpec::round_robin(2))).unwrap();

@@ -1,5 +1,5 @@
-//! What operators do with named spreads: put dead letters back, change limits; and why a pull is
-//! empty.
+//! Operations on named spreads: redriving dead letters and changing limits; and the reason for an
+//! empty pull.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
@@ -80,7 +80,7 @@ fn a_dead_letter_of_a_group_that_is_not_settled_can_be_put_back() {
     let mut indexes: Vec<u32> = both.iter().map(|job| job.job_index).collect();
     indexes.sort_unstable();
     assert_eq!(indexes, [0, 1]);
-    // The redriven job is settled first: the group it came from must stay known.
+    // The redriven job is settled first, and the group that it came from must stay known.
     let redriven = both.iter().find(|job| job.job_index == 0).unwrap();
     machine.settle(0, redriven.id, SettleAction::Ack);
     assert_eq!(machine.group("a").state, GroupState::Received);
@@ -162,7 +162,7 @@ fn a_released_job_waits_for_its_delay_and_does_not_count() {
     assert!(machine.pull(499, &one(), 9).unwrap().is_empty());
     let again = machine.pull(500, &one(), 9).unwrap();
     assert_eq!((again[0].job_index, again[0].id.attempt), (0, 2));
-    // Released at once it would come first again.
+    // Without a delay it comes first again.
     machine.settle(500, again[0].id, SettleAction::Release { delay: 0 });
     assert_eq!(machine.pull(500, &one(), 9).unwrap()[0].job_index, 0);
 }

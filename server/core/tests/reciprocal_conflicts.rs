@@ -32,7 +32,7 @@ fn smallest(positions: &[u32], pairs: &Pairs, slots: u32) -> u32 {
     pairs.iter().map(of).min().unwrap()
 }
 
-/// The largest smallest distance, and the first positions that have it, of all there are.
+/// The largest smallest distance that any positions reach, and the first such positions.
 fn search(slots: u32, kinds: usize, pairs: &Pairs) -> (u32, Vec<u32>) {
     let mut positions = vec![0; kinds];
     let (mut best, mut first) = (0, Vec::new());
@@ -41,7 +41,7 @@ fn search(slots: u32, kinds: usize, pairs: &Pairs) -> (u32, Vec<u32>) {
         if distance > best {
             (best, first) = (distance, positions.clone());
         }
-        // The next one in order: the last kind moves first, kind 0 never.
+        // The next positions in lexicographic order; kind 0 never moves.
         let Some(place) = (1..kinds).rev().find(|kind| positions[*kind] + 1 < slots) else {
             return (best, first);
         };
@@ -102,7 +102,8 @@ proptest! {
         hold_against_search(slots, kinds, &chosen(kinds, mask));
     }
 
-    /// The distance of a graph on n slots is n times a fraction that n has no part in, rounded down.
+    /// The distance of a graph on n slots is n times a fraction that does not depend on n, rounded
+    /// down.
     #[test]
     fn the_distance_grows_with_the_slots(
         mask in 1u64..1 << 28, kinds in 2usize..=8, slots in 1i64..=1 << 20,
@@ -124,7 +125,7 @@ proptest! {
         }
     }
 
-    /// Any pairs lead to an answer, or are refused.
+    /// Any pairs lead to an answer or a refusal, never to a panic.
     #[test]
     fn any_pairs(
         slots in any::<i64>(), kinds in prop_oneof![any::<i64>(), 0i64..12],

@@ -12,7 +12,7 @@
 use offbeat_core::Reason;
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 
-/// All ways to stand on `slots` slots with kind 0 at 0, as positions.
+/// All positions of the kinds on `slots` slots, with kind 0 at 0.
 fn all_positions(slots: u32, kinds: usize) -> Vec<Vec<u32>> {
     let mut all = vec![vec![0]];
     for _ in 1..kinds {
@@ -34,7 +34,7 @@ fn circular_distance(a: u32, b: u32, slots: u32) -> u32 {
     a.abs_diff(b).min(slots - a.abs_diff(b))
 }
 
-/// The smallest distance of any two kinds.
+/// The smallest distance between any two kinds.
 fn smallest_distance(positions: &[u32], slots: u32) -> u32 {
     let pairs = positions
         .iter()
@@ -95,7 +95,7 @@ fn the_gap_of_stable_spacing_is_what_it_says() {
     }
 }
 
-/// Slack of a kind: the slots between its end and the next kind's start.
+/// The smallest slack of any kind: the slots between its end and the start of the next kind.
 fn smallest_slack(positions: &[u32], needs: &[u64], slots: u32) -> Option<u64> {
     let mut order: Vec<usize> = (0..positions.len()).collect();
     order.sort_by_key(|kind| positions[*kind]);
@@ -119,7 +119,7 @@ fn run_times_leave_the_best_slack_there_is() {
                 let best = all_positions(slots, kinds)
                     .iter()
                     .filter_map(|positions| {
-                        // a kind alone in its slot: two at one place leave no room
+                        // a kind must be alone in its slot: two in one slot leave no room
                         let distinct = kinds == 1 || smallest_distance(positions, slots) > 0;
                         distinct.then(|| smallest_slack(positions, &needs, slots)).flatten()
                     })

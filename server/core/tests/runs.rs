@@ -1,4 +1,4 @@
-//! Runs of places, found and counted as they are walked, and the first run of a new ID.
+//! Runs of places: searches and counts agree with a walk; and the first run of a new ID.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_possible_wrap)]
 
 mod support;

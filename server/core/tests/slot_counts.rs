@@ -33,7 +33,7 @@ fn a_refused_slot_count_costs_little_for_any_period() {
 }
 
 proptest! {
-    /// Up to a period of a day, in seconds.
+    /// Periods of up to a day, in seconds.
     #[test]
     fn the_nearest_divisors_are_named(seconds in 1..86_401_i64, share in 0.0..1.2_f64) {
         #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
@@ -48,7 +48,7 @@ proptest! {
             Some(above) => format!("(nearest: {below} and {above} slots)"),
             None => format!("(nearest: {below} slots)"),
         };
-        // One that is far away may be left out.
+        // A divisor that is far away may be left out.
         let is_near = |other: i64| {
             let times = (seconds / other).abs_diff(seconds / slots);
             slots.abs_diff(other) <= 1_000 || times <= 1_000

@@ -24,7 +24,7 @@ struct Case {
     order: Vec<(u64, u64)>,
 }
 
-/// The turns of a spread over groups of these sizes: (group, index), or none where it idles.
+/// The turns of a spread over groups of these sizes: (group, index), or `None` for an idle turn.
 fn turns(spec: &SpreadSpec, sizes: &[u64]) -> (Vec<Option<(u64, u64)>>, Certificate) {
     let mut groups = Groups::new(sizes.iter().map(|size| 0..*size));
     let mut spread = Spread::try_new(spec).unwrap();
@@ -65,7 +65,7 @@ fn round_robin_equals_the_shared_iterators_of_python() {
     }
 }
 
-/// A source that counts what it was asked for, and answers only every other time.
+/// A source that counts the calls it gets, and is ready only every other time.
 struct Counting {
     sizes: Vec<u64>,
     groups: Rc<Cell<usize>>,
@@ -128,7 +128,7 @@ fn nothing_is_pulled_before_it_is_needed() {
         assert!(matches!(settled(&mut spread, &mut source), Turn::Job(_)));
         pulled.push((groups.get(), jobs.get()));
     }
-    // Each job is asked for in its turn; the third group when the first turns out to be empty.
+    // Each job is pulled in its turn, and the third group once the first is found to be empty.
     let expected: Vec<_> = [1, 2, 2, 2, 2, 2, 3, 3].into_iter().zip(1..).collect();
     assert_eq!(pulled, expected);
 }
@@ -152,7 +152,7 @@ fn a_source_that_is_slow_changes_no_order() {
     }
 }
 
-/// Gaps between neighbours of one group.
+/// Gaps between consecutive jobs of one group.
 fn gaps(turns: &[Option<(u64, u64)>]) -> Vec<u64> {
     let mut last = BTreeMap::new();
     let mut gaps = Vec::new();
@@ -166,7 +166,7 @@ fn gaps(turns: &[Option<(u64, u64)>]) -> Vec<u64> {
     gaps
 }
 
-/// The best smallest gap and the fewest pairs closer than `feeders` of all orders.
+/// Over all orders, the best smallest gap and the fewest pairs closer than `feeders`.
 fn exhaustive(sizes: &[u64], feeders: u64) -> (u64, u64) {
     fn search(
         left: &mut [u64],
@@ -200,7 +200,7 @@ fn exhaustive(sizes: &[u64], feeders: u64) -> (u64, u64) {
     best
 }
 
-/// All groups of up to `jobs` jobs together, largest first.
+/// All sizes of groups with up to `jobs` jobs in total, largest group first.
 fn shapes(jobs: u64, largest: u64) -> Vec<Vec<u64>> {
     let mut all = vec![vec![]];
     for first in 1..=largest.min(jobs) {
@@ -244,7 +244,7 @@ fn no_order_beats_the_lower_bound() {
     }
 }
 
-/// Groups as they come: mostly small, some large, some empty.
+/// Typical groups: mostly small, some large, some empty.
 fn sizes() -> impl Strategy<Value = Vec<u64>> {
     prop::collection::vec(prop_oneof![4 => 0u64..6, 1 => 0u64..60], 0..24)
 }
@@ -271,7 +271,7 @@ proptest! {
         prop_assert_eq!(next, sizes);
     }
 
-    /// However many are asked for at once, and whenever the source has nothing yet.
+    /// For any number of turns at once, and whenever the source is not ready.
     #[test]
     fn many_turns_at_once_are_the_same_turns(
         sizes in sizes(), feeders in 1i64..9, limit in 1usize..40, policy in 0..3,
@@ -332,7 +332,7 @@ proptest! {
         prop_assert_eq!(certificate.close_pair_lower_bound, bound);
         prop_assert_eq!(certificate.widest_span_turns, span as u64);
         if policy == 2 {
-            prop_assert_eq!(certificate.close_pair_count, 0); // it waits instead
+            prop_assert_eq!(certificate.close_pair_count, 0); // it idles instead
         } else {
             prop_assert!(certificate.close_pair_count >= bound);
             prop_assert!(certificate.min_gap_turns <= certificate.best_min_gap_turns);
@@ -355,7 +355,7 @@ proptest! {
 
     #[test]
     fn cooldown_keeps_every_distance_that_can_be_kept(sizes in sizes(), feeders in 1i64..9) {
-        // With all groups known: 24 groups at most, 1,024 may be open.
+        // All groups are known: there are at most 24, and 1,024 may be open.
         let certificate = turns(&SpreadSpec::cooldown(feeders), &sizes).1;
         let wanted = u64::try_from(feeders).unwrap();
         if certificate.best_min_gap_turns.is_none_or(|best| wanted <= best) {

@@ -1,5 +1,5 @@
 //! How long backlogs last, how many workers keep up with arrivals, and how jobs flow from stage to
-//! stage: against the definitions, in fractions.
+//! stage, checked against the definitions in exact fractions.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -32,7 +32,7 @@ fn drain(plan: &Plan, at: usize) -> Option<u64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
-    /// After that time, and no sooner, as much is done as waited and arrived.
+    /// At the reported time, and no sooner, the work done equals the backlog and all arrivals.
     #[test]
     fn a_backlog_is_done_when_the_workers_have_caught_up(
         backlog in prop_oneof![0..4_i64, 0..1_000_000_000_i64],
@@ -51,7 +51,7 @@ proptest! {
         let found = found.unwrap().unwrap();
         let stable = found.stages[0].load.min_stable_workers();
 
-        let arriving = Fraction::new(count.into(), period.into()); // jobs in a nanosecond
+        let arriving = Fraction::new(count.into(), period.into()); // jobs per nanosecond
         let busy = arriving * i128::from(mean_nanos);
         if count == 0 {
             prop_assert_eq!(stable, 0);
@@ -60,7 +60,7 @@ proptest! {
             prop_assert!(stable == 1 || busy >= (i128::from(stable) - 1).into());
         }
 
-        // In jobs times nanoseconds each, as a run time may be zero.
+        // In jobs times nanoseconds, because a run time may be zero.
         let left = |micros: u64| {
             let nanos = i128::from(micros) * 1_000;
             (arriving * nanos + i128::from(backlog)) * i128::from(mean_nanos)
@@ -80,7 +80,7 @@ proptest! {
         }
     }
 
-    /// One step is as good as two while workers are busy: no part of a job is lost.
+    /// While workers are busy, one long step equals several short ones: no part of a job is lost.
     #[test]
     fn parts_of_jobs_are_kept(
         means in prop::collection::vec(1..9_000_000_000_u64, 1..4),
@@ -95,7 +95,7 @@ proptest! {
                 FlowStage { worker_count: workers, mean_nanos: *mean, arrivals }
             })
             .collect();
-        // So many that nobody idles.
+        // A backlog so large that no worker idles.
         let full = Flow::new(means.iter().map(|_| 1 << 50));
         let (mut at_once, mut stepwise) = (full.clone(), full);
         let left = at_once.advance(&stages, Span::from_nanos(steps.iter().sum())).unwrap();
@@ -104,7 +104,7 @@ proptest! {
         prop_assert_eq!(at_once, stepwise);
     }
 
-    /// Every job is somewhere.
+    /// Every job is accounted for.
     #[test]
     fn no_job_is_lost_between_stages(
         backlogs in prop::collection::vec(0..1_000_u64, 3),
@@ -126,13 +126,13 @@ proptest! {
             all += (count * seconds) as u64;
             all -= finished;
             prop_assert_eq!(flow.backlogs().sum::<u64>(), all);
-            // Nobody does more than so many workers can.
+            // No stage finishes more than its workers can.
             let done = before[2] + before[1] + before[0] + (count * seconds) as u64;
             prop_assert!(finished <= done && finished * 2_100 <= workers[2] * seconds as u64 * 1_000 + 2_100);
         }
     }
 
-    /// The flow empties a queue at the time that was foretold, and no sooner.
+    /// The flow empties a queue at the predicted time, and no sooner.
     #[test]
     fn the_flow_agrees_with_the_time_to_drain(
         backlog in 1..10_000_i64, millis in 1..10_000_u64, workers in 1..40_i64, count in 0..30_i64,
@@ -167,7 +167,7 @@ proptest! {
 #[test]
 fn arrivals_pass_on_to_the_stages_behind() {
     let plain = |millis| StageSpec { run_times: vec![Span::from_millis(millis)], ..stage(0, 0) };
-    // 600 a minute through .4, 1.5, 6, 2 and .1 s: 4, 15, 60, 20 and 1 of workers' time.
+    // 600 a minute of 0.4, 1.5, 6, 2 and 0.1 s keep 4, 15, 60, 20 and 1 workers busy.
     let mut stages = [400, 1_500, 6_000, 2_000, 100].map(plain).to_vec();
     stages[0] = with_arrivals(plain(400), 600, Span::from_seconds(60));
     let stable = |stages: &[StageSpec]| -> Vec<u64> {
@@ -175,7 +175,7 @@ fn arrivals_pass_on_to_the_stages_behind() {
         found.stages.iter().map(|stage| stage.load.min_stable_workers()).collect()
     };
     assert_eq!(stable(&stages), [5, 16, 61, 21, 2]);
-    // Half of the jobs go no further than the second stage; nothing comes to one that is done.
+    // Half of the jobs end after the second stage, and a stage that is done gets no arrivals.
     stages[2] = with_arrivals(plain(6_000), 5, SECOND);
     stages[4].done = true;
     assert_eq!(stable(&stages), [5, 16, 31, 11, 0]);
@@ -196,7 +196,7 @@ fn arrivals_do_not_change_the_allocation() {
 
 #[test]
 fn as_many_as_arrive_exactly_are_not_enough() {
-    // 4 jobs a second of half a second each: two workers are always busy.
+    // 4 jobs a second of 0.5 s each keep two workers busy all the time.
     let found = |workers| {
         plan(&spec(
             &[with_arrivals(
@@ -209,11 +209,11 @@ fn as_many_as_arrive_exactly_are_not_enough() {
     };
     assert_eq!(found(2).stages[0].load.min_stable_workers(), 3);
     assert_eq!(drain(&found(2), 0), None);
-    // 3 jobs of .5 s, and one worker to spare.
+    // 3 jobs of 0.5 s, and one worker to spare.
     assert_eq!(drain(&found(3), 0), Some(1_500_000));
 }
 
-/// The largest there is fits into the integers.
+/// The largest allowed values fit into the integers.
 #[test]
 fn the_longest_times_are_exact_or_never() {
     let year = Span::from_seconds(366 * 86_400);

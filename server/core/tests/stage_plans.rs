@@ -1,4 +1,4 @@
-//! Against flapping, and where one worker goes: against searches through all there is.
+//! Hysteresis, and the best stage for one worker, checked against exhaustive searches.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod pipelines;
@@ -10,7 +10,7 @@ use offbeat_core::{Reason, Span};
 use pipelines::{Fraction, all, counts, plan, rules, score, spec, stage, stages, weightings};
 use proptest::prelude::*;
 
-/// Stages of every sort, those that are done included.
+/// Stages of every sort, including stages that are done.
 fn any_stages() -> impl Strategy<Value = Vec<StageSpec>> {
     let one = (0..12_i64, 0..9_i64, 0..3_i64, prop::option::weighted(0.3, 0..4_i64), 0..5_i64);
     let one = (one, prop::bool::weighted(0.2)).prop_map(
@@ -32,14 +32,14 @@ fn bounds(stage: &StageSpec) -> (i64, i64) {
     (stage.minimum.max(stage.busy), stage.maximum.unwrap_or(1_000).max(stage.busy))
 }
 
-/// The answer by its definition: workers come, leave and move one at a time.
+/// A literal implementation of the definition: workers come, leave and move one at a time.
 struct OneByOne<'a> {
     spec: &'a AllocationSpec,
     counts: Vec<i64>,
 }
 
 impl OneByOne<'_> {
-    /// What a stage's next worker is worth to it.
+    /// What one more worker is worth to a stage.
     fn worth(&self, at: usize, workers: i64) -> Fraction {
         let weight = match self.spec.weighting {
             Weighting::Even => 1,
@@ -53,7 +53,7 @@ impl OneByOne<'_> {
         Fraction::new(i128::from(work) * weight, divisor)
     }
 
-    /// Where one worker more is worth most, of equal stages in the first.
+    /// The stage to which one more worker is worth most; of equal stages, the first.
     fn best(&self) -> Option<(Fraction, usize)> {
         let room = |at: &usize| self.counts[*at] < bounds(&self.spec.stages[*at]).1;
         let gains = (0..self.counts.len()).filter(room);
@@ -61,7 +61,7 @@ impl OneByOne<'_> {
         gains.max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))
     }
 
-    /// Where one worker less costs least, of equal stages in the last.
+    /// The stage to which its last worker is worth least; of equal stages, the last.
     fn least(&self) -> Option<(Fraction, usize)> {
         let spare = |at: &usize| self.counts[*at] > bounds(&self.spec.stages[*at]).0;
         let losses = (0..self.counts.len()).filter(spare);
@@ -92,7 +92,7 @@ impl OneByOne<'_> {
         for _ in 0..spec.max_move_count.unwrap_or(i64::MAX) {
             let (Some((gain, to)), Some((loss, from))) = (best.best(), best.least()) else { break };
             if gain <= loss {
-                break; // nobody moves for equal worth
+                break; // no worker moves for equal worth
             }
             best.counts[from] -= 1;
             best.counts[to] += 1;
@@ -104,12 +104,12 @@ impl OneByOne<'_> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_500))]
 
-    /// Of all allocations that are so many moves away, none is better.
+    /// No allocation within this number of moves is better.
     #[test]
     fn max_move_count_finds_the_best_within_reach(rule in rules(), stages in stages(), moves in 0..6_i64) {
         let workers: i64 = stages.iter().map(|stage| stage.current).sum();
         let everything = all(&stages, workers);
-        // Only where nothing is forced is the reach that of the current allocation.
+        // If anything is forced, moves do not start from the current allocation.
         let current: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
         prop_assume!(everything.contains(&current));
         let asked = AllocationSpec { rule, max_move_count: Some(moves), ..spec(&stages, workers) };
@@ -123,7 +123,7 @@ proptest! {
         prop_assert_eq!(score(rule, &stages, &found), best);
     }
 
-    /// The answer is worked out for all workers at once, and is that of one after the other.
+    /// The plan is computed for all workers at once, and equals that of one worker at a time.
     #[test]
     fn plans_equal_moving_one_worker_at_a_time(
         rule in rules(),
@@ -141,7 +141,7 @@ proptest! {
         prop_assert_eq!(counts(&plan), OneByOne::decide(&asked));
     }
 
-    /// Of the best allocations it is the nearest to that with what is forced alone.
+    /// Of equally good allocations, the plan is the closest to the current one.
     #[test]
     fn nobody_moves_for_equal_worth(rule in rules(), stages in stages(), moves in prop::option::of(0..9_i64)) {
         let workers: i64 = stages.iter().map(|stage| stage.current).sum();
@@ -157,7 +157,7 @@ proptest! {
         prop_assert_eq!(away(&found), nearest.map(|counts| away(counts)).min().unwrap());
     }
 
-    /// With as many moves as there are workers, the bounds and the moves change nothing.
+    /// Without a limit on moves, the plan is the best of all allocations.
     #[test]
     fn the_best_of_all_is_the_best_of_all(rule in rules(), stages in stages(), more in 0..6_i64) {
         let least: i64 = stages.iter().map(|stage| stage.minimum.max(stage.busy)).sum();
@@ -168,7 +168,8 @@ proptest! {
         let best = everything.iter().map(|counts| score(rule, &stages, counts)).min().unwrap();
         prop_assert_eq!(score(rule, &stages, &counts(&plan)), best);
         prop_assert_eq!(plan.unassigned, 0);
-        // The moves lead from the current allocation to the planned one, and none is for nothing.
+        // The moves lead from the current allocation to the planned one, and none of them is
+        // redundant.
         let mut reached: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
         for Move { from, to, count } in &plan.moves {
             prop_assert!(from != to && *count > 0);
@@ -183,7 +184,7 @@ proptest! {
         prop_assert_eq!(i64::try_from(moved).unwrap(), come.min(gone));
     }
 
-    /// The share by which the score falls, computed in fractions.
+    /// The improvement is the share by which the score falls, computed in exact fractions.
     #[test]
     fn small_improvements_move_nobody(stages in stages(), percent in 0..101_i64) {
         let workers: i64 = stages.iter().map(|stage| stage.current).sum();
@@ -196,13 +197,13 @@ proptest! {
         let rule = Rule::MinimumScore;
         let (before, after) = (score(rule, &stages, &current), score(rule, &stages, &best));
         let is_enough = after * 100 <= before * i128::from(100 - percent);
-        // What lies within the rounding of a score is left aside.
+        // Cases that the rounding of a score could decide are skipped.
         prop_assume!((after * 100 - before * i128::from(100 - percent)) != Fraction::from(0) || percent == 0);
         prop_assert_eq!(counts(&plan), if is_enough { best.clone() } else { current.clone() });
         prop_assert_eq!(plan.improvement_too_small, !is_enough && best != current);
     }
 
-    /// A worker goes where it lowers the score most; it stays where it is worth as much.
+    /// A worker goes where it lowers the score most, and stays if it is worth as much where it is.
     #[test]
     fn the_next_stage_is_the_best_for_one_worker(
         rule in rules(), stages in stages(), from in 0..5_usize, percent in 0..200_i64,
@@ -266,7 +267,7 @@ fn stages_without_measurements_take_the_mean_of_the_others() {
         run_times: seconds.iter().map(|s| Span::from_seconds(*s)).collect(),
         ..StageSpec::default()
     };
-    // Means of 2 s and 5 s: 3.5 s for the third.
+    // Means of 2 s and 5 s give 3.5 s for the third stage.
     let plan = plan(&spec(&[measured(&[1, 3]), measured(&[5]), measured(&[])], 3));
     let micros: Vec<u64> = plan.stages.iter().map(|stage| stage.workload.micros).collect();
     assert_eq!(micros, [12_000_000, 30_000_000, 21_000_000]);
@@ -284,7 +285,7 @@ fn many_moves_of_many_stages_are_found() {
     assert_eq!(counts(&plan(&near)), counts(&plan(&spec(&stages, workers))));
 }
 
-/// Calls that once took one step for each worker, or for each move: some a minute each.
+/// Calls that once took one step per worker or per move, and some of them a minute.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "it measures")]
 fn a_billion_workers_cost_no_more_than_ten() {

@@ -1,4 +1,4 @@
-//! Stages that starve, and what a worker there costs: against searches through all allocations.
+//! Stages that starve, and what a worker for them costs, checked against all allocations.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -21,7 +21,7 @@ fn least(stages: &[StageSpec]) -> i64 {
     stages.iter().map(|stage| stage.minimum.max(stage.busy)).sum()
 }
 
-/// The same stages, as their owner would keep them from starving.
+/// The same stages, with minima that keep them from starving.
 fn with_floors(stages: &[StageSpec]) -> Vec<StageSpec> {
     let floor = |stage: &StageSpec| StageSpec {
         minimum: stage.minimum.max(i64::from(is_waiting(stage))),
@@ -35,7 +35,7 @@ fn best(stages: &[StageSpec], workers: i64) -> Fraction {
     everything.iter().map(|counts| score(Rule::MinimumScore, stages, counts)).min().unwrap()
 }
 
-/// Jobs take a second, so that a score is in seconds. Each part of it is rounded to 2^-16 µs.
+/// Jobs take a second, so a score is in seconds. Each of its terms is rounded to 2^-16 µs.
 fn is_as_announced(announced_micros: f64, seconds: Fraction) -> bool {
     let micros = seconds * 1_000_000;
     let micros = *micros.numer() as f64 / *micros.denom() as f64;
@@ -50,7 +50,7 @@ fn starved(stages: &[StageSpec], counts: &[i64]) -> Vec<usize> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// What is announced is the difference between the best allocations, with the floor and without.
+    /// The announced cost is the difference between the best scores with the floor and without.
     #[test]
     fn a_floor_costs_what_is_announced(stages in stages(), more in 0..5_i64) {
         let workers = least(&stages) + more;
@@ -77,7 +77,7 @@ proptest! {
         }
     }
 
-    /// Where there are enough workers, it is as if the owner of the stages had set the minima.
+    /// Where there are enough workers, prevention is the same as minima of one.
     #[test]
     fn prevention_is_a_minimum_of_one_where_workers_suffice(
         rule in rules(), weighting in weightings(), stages in stages(), more in 0..9_i64,
@@ -103,7 +103,8 @@ proptest! {
         prop_assert_eq!(found.starvation_prevention_cost, 0.0);
     }
 
-    /// Where there are too few, as many stages as can be have a worker, and of these the best.
+    /// Where there are too few, as many stages as possible get a worker, and the best such plan
+    /// counts.
     #[test]
     fn too_few_workers_serve_as_many_stages_as_can_be(stages in stages(), more in 0..5_i64) {
         let workers = least(&stages) + more;
@@ -118,7 +119,8 @@ proptest! {
         prop_assert_eq!(order(&found), wanted);
     }
 
-    /// The announced cost is that of asking again, also where hysteresis keeps workers.
+    /// The announced cost is what asking again with prevention costs, even where hysteresis
+    /// applies.
     #[test]
     fn asking_again_costs_what_was_announced(
         rule in rules(), weighting in weightings(), stages in stages(), more in 0..5_i64,
@@ -137,7 +139,7 @@ proptest! {
         prop_assert!((found.starvation_prevention_cost - rise).abs() < 1e-6);
     }
 
-    /// The next worker goes where it would if the owner had set the minima.
+    /// The next worker goes where it would go with explicit minima.
     #[test]
     fn the_next_worker_keeps_stages_from_starving(
         rule in rules(), stages in stages(), from in 0..5_usize,
@@ -156,7 +158,7 @@ proptest! {
     }
 }
 
-/// The pipeline of a night: a small workload, and 870 jobs that nobody does.
+/// A nightly pipeline whose last stage has 870 short jobs and no worker.
 #[test]
 fn a_small_workload_starves_and_is_named() {
     let work = |backlog_count, millis, current| StageSpec {
@@ -177,7 +179,7 @@ fn a_small_workload_starves_and_is_named() {
     let [notify] = found.starved[..] else { panic!("{:?}", found.starved) };
     assert_eq!((notify.stage, notify.backlog), (4, 870));
     assert_eq!(notify.cost, Some(found.starvation_prevention_cost));
-    // It comes from the third stage: 16860/(17·18) s, for 87/2 s.
+    // The worker comes from the third stage: it costs 16860/(17·18) s there and saves 87/2 s.
     assert!((found.starvation_prevention_cost - 11_598_039.2).abs() < 0.1);
     let asked = AllocationSpec { prevent_starvation: true, ..spec(&stages, 32) };
     assert_eq!(counts(&plan(&asked)), [3, 8, 16, 4, 1]);

@@ -1,4 +1,4 @@
-//! Workers over stages: exhaustive search, election results, and the plain greedy rule.
+//! Workers over stages: exhaustive search, election results, and a plain greedy implementation.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::path::Path;
@@ -28,7 +28,7 @@ fn the_house_of_representatives_of_2020() {
     assert_eq!(seats, numbers(&house["house_seats"]));
 }
 
-/// One worker after the other, each by comparing fractions as they are.
+/// Allocates one worker at a time, and compares exact fractions.
 fn greedy(rule: Rule, shares: &[Share], workers: u64) -> Vec<u64> {
     let mut allocation: Vec<u64> = shares.iter().map(|share| share.minimum).collect();
     let divisor = |count: u64| match rule {
@@ -86,7 +86,7 @@ fn rules() -> impl Strategy<Value = Rule> {
     prop_oneof![Just(Rule::MinimumScore), Just(Rule::DHondt)]
 }
 
-/// With bounds of up to `most` workers, where it has some.
+/// A share, some with bounds of up to `most` workers.
 fn share(unit: u128, most: u64) -> impl Strategy<Value = Share> {
     let workload = prop_oneof![Just(0), 1..10_u128, 1..1_000_u128, 1..1_000_000_000_000_u128];
     let bounds = prop_oneof![
@@ -114,7 +114,7 @@ proptest! {
         prop_assert_eq!(allocate(rule, &shares, workers), greedy(rule, &shares, workers));
     }
 
-    /// Beyond 128 bits nothing changes: all workloads by the same factor are the same question.
+    /// Scaling all workloads by the same factor changes nothing, even beyond 128 bits.
     #[test]
     fn the_unit_of_the_work_does_not_matter(
         rule in rules(),
@@ -139,7 +139,7 @@ fn a_billion_workers_and_the_largest_workloads_are_shared_out_exactly() {
             .collect();
         let allocation = allocate(rule, &shares, 1_000_000_000);
         assert_eq!(allocation.iter().sum::<u64>(), 1_000_000_000);
-        // The worst that any stage has is better than the best that any has not.
+        // The least valuable worker of any stage is worth more than the best that any stage lacks.
         let worth = |stage: usize, workers: u64| {
             let divisor = match rule {
                 Rule::MinimumScore => (u128::from(workers) + 1) * (u128::from(workers) + 2),
@@ -156,8 +156,8 @@ fn a_billion_workers_and_the_largest_workloads_are_shared_out_exactly() {
     }
 }
 
-/// Quotients that all tie, at a threshold that is a rounding off: by the estimate half of the stages
-/// have their last worker, here and there, though the first half must have them.
+/// All quotients tie, at a threshold that is off by rounding. By the estimate, a scattered half of
+/// the stages has its last worker, though the first half must have it.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "it measures")]
 fn ties_of_many_stages_cost_no_more_than_other_stages() {

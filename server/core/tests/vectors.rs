@@ -1,6 +1,6 @@
-//! Answers made by real interpreters, from `tests/vectors/` or from the folder
-//! that `OFFBEAT_VECTORS` names (fresh ones, made by the test command; files
-//! that are not there are then passed over).
+//! Answers of real interpreters, from `tests/vectors/` or from the folder that `OFFBEAT_VECTORS`
+//! names. That folder holds fresh answers, made by the test command; missing files are then
+//! skipped.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -95,7 +95,7 @@ fn draws_equal_php() {
     check_draws("php_rejection.json", Profile::Php);
 }
 
-/// The same draws, all that share a limit at once, with every kernel of this machine.
+/// The same draws with every kernel of this machine, all draws with the same limit in one batch.
 fn check_batches(file: &str, profile: Profile) {
     let Some(Draws { cases }) = vectors(file) else {
         return;
@@ -212,8 +212,8 @@ struct FractionCase {
     offset: u64,
 }
 
-/// A schedule of so many ticks: of a second, or of a millisecond where the
-/// period would otherwise be too long.
+/// A schedule of this many ticks: of a second, or of a millisecond where the period would
+/// otherwise be too long.
 fn ticks(ticks: u64, slots: Option<i64>) -> ScheduleSpec {
     let tick = if ticks > 3_660 * 86_400 || ticks == 86_400_000 { 1 } else { 1_000 };
     ScheduleSpec {
@@ -223,7 +223,7 @@ fn ticks(ticks: u64, slots: Option<i64>) -> ScheduleSpec {
     }
 }
 
-/// The IDs an ID's text may stand for: they all hash alike.
+/// The IDs that a text may be read as: they all hash alike.
 fn readings(text: &str) -> Vec<Id<'_>> {
     [Id::text(text), Id::uuid(text), Id::decimal(text)].into_iter().flatten().collect()
 }
@@ -241,7 +241,7 @@ fn hash_places_and_pieces_equal_hashlib() {
             let hash = ids::hash(&case.salt, &id);
             assert_eq!(format!("{hash:016x}"), case.hash, "{id:?}");
             for kernel in Kernel::available() {
-                // Behind sixteen others: so few are hashed one after the other.
+                // After sixteen others, because smaller batches are hashed one ID at a time.
                 let others = (0..16_i64).map(|n| Ok(Id::Integer(n.into())));
                 let mut places = Vec::new();
                 let ids = others.chain([Ok(id)]);

@@ -1,4 +1,4 @@
-//! Weights: more of them are more pieces, which stand evenly over the cycle.
+//! Weights: more weight means more pieces, which are spread evenly over the cycle.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -37,7 +37,7 @@ proptest! {
         }
     }
 
-    /// In a power of two of pieces no two are nearer than their share of the cycle.
+    /// With a power of two of pieces, no two are closer than their share of the cycle.
     #[test]
     fn pieces_spread_evenly(schedule in schedules(), number: u64, bits in 0u32..6) {
         let place = schedule.place(&id_for(&schedule, number)).unwrap();
@@ -54,8 +54,8 @@ proptest! {
     }
 }
 
-/// The demonstration: 5,000 users, Pareto(1.1) sizes, 128 slots. In one piece each, the largest
-/// alone fills a slot 18 times as full as the mean; in pieces no slot has much more than twice.
+/// 5,000 users, Pareto(1.1) sizes, 128 slots. In one piece each, the largest user alone fills a
+/// slot to 18 times the mean; in pieces, no slot has much more than twice the mean.
 #[test]
 fn heavy_users_in_pieces_leave_the_slots_even() {
     let schedule = |quantum| {

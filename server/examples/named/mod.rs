@@ -1,4 +1,4 @@
-//! What is measured of named spreads, whichever store keeps them.
+//! Measurements of named spreads, whichever store keeps them.
 #![allow(dead_code, reason = "not every program measures all of it")]
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -72,7 +72,7 @@ fn acks(leased: &LeasedJobs) -> Vec<JobSettlement> {
     leased.jobs.iter().map(ack).collect()
 }
 
-/// Submits groups, 500 a call.
+/// Submits groups, 500 per call.
 async fn submit(
     client: &mut NamedSpreadServiceClient<Channel>,
     spread: &str,
@@ -90,8 +90,8 @@ async fn submit(
     }
 }
 
-/// Jobs a second that consumers pull and settle, by unary calls of 256 to channels in turns; jobs
-/// are submitted before.
+/// Jobs a second that consumers pull and settle, 256 per unary call. Consumers use the channels in
+/// turns; the jobs are submitted beforehand.
 pub(crate) async fn pull_and_settle(
     channels: &[Channel],
     spread: &str,
@@ -141,7 +141,8 @@ fn now_in_micros() -> u64 {
     u64::try_from(now.as_micros()).unwrap()
 }
 
-/// From just before a job is submitted until a stream has it, in microseconds, sorted.
+/// The time from just before the submission of a job until a stream receives it, in microseconds,
+/// sorted.
 pub(crate) async fn submit_to_deal(channel: Channel, rate: u32, time: Duration) -> Vec<u64> {
     const PER_CALL: u32 = 10;
     let mut client = NamedSpreadServiceClient::new(channel);
@@ -190,13 +191,13 @@ pub(crate) async fn submit_to_deal(channel: Channel, rate: u32, time: Duration) 
     delays
 }
 
-/// What a pull of 16 jobs and their settlement take while so many groups are open, in microseconds:
-/// the median.
+/// The median time, in microseconds, to pull 16 jobs and settle them while `groups` groups are
+/// open.
 pub(crate) async fn pull_beside(channel: Channel, groups: usize) -> u128 {
     let mut client = NamedSpreadServiceClient::new(channel);
     let spread = format!("beside {groups}");
     open(&mut client, &spread).await;
-    // As many jobs for the pulls either way.
+    // The pulls find about as many jobs either way.
     submit(&mut client, &spread, groups, 400_000 / groups.max(1_000)).await;
     let mut times = Vec::new();
     for _ in 0..200 {

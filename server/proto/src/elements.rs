@@ -243,7 +243,7 @@ mod tests {
         let whole_group_sizes = vec![1, 300, 70_000];
         let input = proto::SpreadInput { whole_group_sizes, ..Default::default() };
         assert_eq!(memory(&input), 3 * 2 * 8);
-        // Not packed, so counted while their list grows.
+        // Not packed, so the numbers count while their list grows.
         let root = SCHEMA.by_name[&proto::SpreadInput::full_name()];
         assert_eq!(memory_of_lists(root, &[SINGLE, 1].repeat(9)), 9 * 3 * 8);
     }

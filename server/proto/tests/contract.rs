@@ -1,4 +1,4 @@
-//! Rules that every field of the contract follows.
+//! Rules that every field of the contract must follow.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use offbeat_proto::descriptors::pool;
@@ -6,7 +6,8 @@ use prost_reflect::Kind;
 
 #[test]
 fn no_number_is_unsigned() {
-    // PHP and Java have none: a large one is negative there, and a decimal text in JSON.
+    // PHP and Java have no unsigned integers: a large one turns negative, and it is a string in
+    // JSON.
     let messages = pool().all_messages().filter(|message| message.package_name() == "offbeat.v1");
     let fields: Vec<_> =
         messages.flat_map(|message| message.fields().collect::<Vec<_>>()).collect();

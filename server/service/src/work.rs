@@ -241,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    /// A request with a place among `places`, where one core is free for long work.
+    /// A request that holds one of `places`, on a server where one core is free for long work.
     async fn permit(places: &Arc<Semaphore>, shared: &Shared) -> Option<Permit> {
         let place = Arc::clone(places).acquire_owned().await.unwrap();
         Some(Permit::new(vec![place], shared.clone()))

@@ -37,7 +37,7 @@ mod tests {
         assert!((figure - expected).abs() < 1e-6 * expected, "{figure} for {expected}");
     }
 
-    /// Figures of the literature, for work of mean 1.
+    /// Published figures for work of mean 1.
     #[test]
     fn waits_of_textbooks() {
         close(mmc_wait(1, 0.5), 1.0);

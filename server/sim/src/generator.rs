@@ -44,7 +44,7 @@ impl Generator {
 mod tests {
     use super::*;
 
-    /// The first numbers of its authors' program for the state 1, 2, 3, 4.
+    /// The first numbers of the authors' reference program for the state 1, 2, 3, 4.
     #[test]
     fn it_is_the_published_generator() {
         let mut state = [0_u8; 32];

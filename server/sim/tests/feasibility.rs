@@ -1,4 +1,4 @@
-//! Feasibility first: infeasible work is not called good, and outages are described in words.
+//! Feasibility comes first: infeasible work is not ranked, and findings describe outages in words.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -23,7 +23,7 @@ fn outcome<'a>(results: &'a Results, name: &str) -> &'a Outcome {
     results.strategies.iter().find(|outcome| outcome.name == name).unwrap()
 }
 
-/// Jobs of 100 s for all users in every hour.
+/// Every hour, all users have a job of 100 s.
 fn load(users: u32, workers: u32, duration: &str) -> String {
     format!(
         r#"
@@ -48,7 +48,7 @@ fn load(users: u32, workers: u32, duration: &str) -> String {
 
 #[test]
 fn more_work_than_the_workers_can_do_has_no_ranks() {
-    // 720 jobs of 100 s in 3,600 s need 20 workers, of which half are there: half is left.
+    // 720 jobs of 100 s in 3,600 s need 20 workers. There are 10, so half of the jobs are left.
     let results = simulated(&load(720, 10, "10h"));
     for outcome in &results.strategies {
         let own = &outcome.feasibility;
@@ -65,14 +65,14 @@ fn more_work_than_the_workers_can_do_has_no_ranks() {
 #[test]
 fn whoever_keeps_up_has_ranks_however_full_the_queue_was() {
     for duration in ["1h", "90m", "5h"] {
-        // 18 of 20 workers.
+        // 18 of 20 workers are needed.
         let results = simulated(&load(648, 20, duration));
         for outcome in &results.strategies {
             assert!(!outcome.feasibility.jobs_pile_up, "{} in {duration}", outcome.name);
             assert!(outcome.ranks.is_some());
         }
     }
-    // A single cycle in which half of the jobs cannot be done is reported, too.
+    // A single cycle in which half of the jobs cannot be done is reported as well.
     assert!(simulated(&load(1_440, 20, "1h")).strategies[0].feasibility.jobs_pile_up);
 }
 
@@ -87,7 +87,7 @@ fn a_queue_that_grows_though_workers_would_be_enough_is_not_the_best() {
     assert!(outcome(&results, "slots, twister").ranks.is_some());
 }
 
-/// Two banks; one is down for two hours, in which its customers' jobs wait for 30 s.
+/// Two banks. One is down for two hours, and the jobs of its customers wait for 30 s each.
 fn outage(workers: u32) -> Results {
     simulated(&format!(
         r#"
@@ -121,7 +121,7 @@ fn workers_that_wait_for_a_partner_are_counted_as_littles_law_has_it() {
     let bounds: Vec<(f64, f64)> = phases.iter().map(|phase| (phase.from, phase.to)).collect();
     assert_eq!(bounds, [(0.0, 14_400.0), (14_400.0, 21_600.0), (21_600.0, 43_200.0)]);
     let [before, during, after] = phases.as_slice() else { panic!("three phases") };
-    // A job a second of 2 s each; half of them keep a worker for 30 s in the outage.
+    // A job of 2 s every second; in the outage, half of them keep a worker for 30 s.
     for phase in [before, after] {
         assert!((phase.workers_needed - 2.0).abs() < 0.05, "{}", phase.workers_needed);
         assert!(phase.partners.iter().all(|partner| partner.unanswered_workers < 0.1));
@@ -136,7 +136,7 @@ fn workers_that_wait_for_a_partner_are_counted_as_littles_law_has_it() {
 
 #[test]
 fn an_outage_that_leaves_workers_enough_is_no_finding() {
-    // 15 of 50 wait for B, and 33 have nothing to do.
+    // 15 of 50 workers wait for B, and 33 are idle.
     assert_eq!(outage(50).findings.len(), 1);
 }
 
@@ -147,7 +147,7 @@ fn an_outage_that_takes_the_workers_is_told_in_words() {
     assert!(told.starts_with("day 1 04:00 to day 1 06:00, B is down: 9"), "{told}");
     assert!(told.contains("of 10 workers wait for it"), "{told}");
     let phases = &results.strategies[0].feasibility.phases;
-    // Customers of A wait as long: the workers are the same.
+    // Customers of A wait as long, because they share the workers.
     assert!(phases[1].partners[0].mean_wait > 100.0 && phases[0].partners[0].mean_wait < 1.0);
 }
 

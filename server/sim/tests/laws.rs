@@ -1,4 +1,4 @@
-//! Laws that no run may break.
+//! Properties that hold for every run.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -22,7 +22,7 @@ fn the_laws_of_every_run() {
         let name = &strategy.name;
         let rows = &trace.rows;
         assert_eq!(rows.len(), 86_400, "{name}");
-        // Nothing is lost, nothing is made: in every second.
+        // In every second, no job is lost and none is made up.
         let sum = |of: fn(&offbeat_sim::world::Row) -> u32| {
             rows.iter().map(|row| u64::from(of(row))).sum::<u64>()
         };
@@ -33,7 +33,7 @@ fn the_laws_of_every_run() {
         assert!(sum(|row| row.lock_conflicts) > 0 || name == "least recent", "{name}");
         assert!(trace.worked <= trace.available, "{name}");
         assert!(trace.failed_jobs > 0 && trace.wasted > 0, "{name}");
-        // Every job but children is some partner's; every failed attempt has its reason.
+        // Every job except children belongs to a partner, and every failed attempt has a reason.
         let of = |figure: fn(&PartnerTally) -> u64| trace.partners.iter().map(figure).sum::<u64>();
         assert!(of(|one| one.finished) <= done && of(|one| one.waited) <= trace.waits.len() as u64);
         let failed = of(|one| one.throttled) + of(|one| one.failed);
@@ -63,7 +63,8 @@ fn littles_law() {
     "#;
     let scenario = scenario(text);
     for trace in traces(&scenario, 1) {
-        // Jobs in the system are arrivals times sojourn; who is still there counts as long as it was.
+        // The jobs in the system are arrivals times sojourn time. A job that is still there counts
+        // for the time it has spent so far.
         let sojourns: u128 = trace.sojourns.iter().copied().map(u128::from).sum();
         let left = u128::from(trace.left_jobs) * 2 * 86_400_000_000;
         assert!(trace.job_micros >= sojourns && trace.job_micros <= sojourns + left);
@@ -116,7 +117,7 @@ fn a_lost_run_is_an_error_and_not_the_run_of_another_strategy() {
     }
 }
 
-/// Rows that are summed up come to what they come to one by one.
+/// Summed rows equal the sum of the single rows.
 #[test]
 fn the_sums_of_rows() {
     let scenario = Scenario { duration: 5_000_500_000, ..scenario(BUSY) };
@@ -152,7 +153,7 @@ fn a_run_that_is_stopped_has_what_there_is() {
     assert!(results(&scenario, vec![vec![trace]]).scenario.is_cut);
 }
 
-/// What happens at a second's beginning belongs to it, and quiet seconds show nobody at work.
+/// What happens at the beginning of a second belongs to it, and idle seconds show no busy workers.
 #[test]
 fn rows_are_of_their_second() {
     let text = r#"
@@ -175,7 +176,7 @@ fn rows_are_of_their_second() {
     let mut expected = [0; 24];
     (expected[0], expected[20]) = (3, 3);
     assert_eq!(column(|row| row.enqueued), expected);
-    // Two begin at once, the third after 1.5 s; they end at 1.5, 1.5 and 3 s.
+    // Two start at once, the third after 1.5 s; they end at 1.5, 1.5 and 3 s.
     let mut expected = [0; 24];
     (expected[0], expected[20]) = (1, 1);
     assert_eq!(column(|row| row.queue_depth), expected);
@@ -188,11 +189,11 @@ fn rows_are_of_their_second() {
     (expected[1], expected[3], expected[21], expected[23]) = (2, 1, 2, 1);
     assert_eq!(column(|row| row.finished), expected);
     assert_eq!(trace.worked, 3 * 3 * 1_500_000);
-    // Twice the time that they ran for one of three.
+    // Three cycles with slowdowns of 1, 1 and 2 each.
     assert!((trace.slowdowns - 12.0).abs() < 1e-9, "{}", trace.slowdowns);
 }
 
-/// A last part of a second has a row, and its rate is that of the part.
+/// The last part of a second has a row, and its rate refers to that part.
 #[test]
 fn the_last_part_of_a_second_counts() {
     for stages in ["kinds", "stages"] {
@@ -214,7 +215,7 @@ fn the_last_part_of_a_second_counts() {
         );
         let scenario = scenario(&text);
         let trace = traces(&scenario, 1).remove(0);
-        // Ends at 0.7, 0.7, 1.4, 1.95, 2.1 and 2.65 s.
+        // Jobs end at 0.7, 0.7, 1.4, 1.95, 2.1 and 2.65 s.
         let finished: Vec<u32> = trace.rows.iter().map(|row| row.finished).collect();
         assert_eq!(finished, [2, 2, 1], "{stages}");
         assert_eq!((trace.rows[2].busy_workers, trace.rows[2].queue_depth), (1, 0), "{stages}");
@@ -224,8 +225,8 @@ fn the_last_part_of_a_second_counts() {
     }
 }
 
-/// The shortest tenth of the run times is the floor, and what a job ran before it was suspended is
-/// part of its run time.
+/// The shortest tenth of the run times is the floor, and what a job ran before its suspension
+/// counts as run time.
 #[test]
 fn slowdowns_are_of_the_whole_run_time() {
     let text = r#"
@@ -247,7 +248,8 @@ fn slowdowns_are_of_the_whole_run_time() {
     let floor = scenario.kinds[0].run_time.quantile(0.1);
     let trace = traces(&scenario, 1).remove(0);
     assert_eq!(trace.sojourns.len(), 720);
-    // One goes to the slow lane and is done; the other runs for 0.3 s, and on when the first is done.
+    // One job goes to the slow lane and finishes. The other runs for 0.3 s and continues when the
+    // first is done.
     let slowdown = |pair: &[u64]| {
         let run_time = pair[1] + 300_000 - pair[0];
         pair[1] as f64 / run_time.max(floor) as f64 + 1.0

@@ -1,4 +1,5 @@
-//! What people have: kinds with a cycle and windows of their own, partners that are limited or down.
+//! Realistic schedules: kinds with cycles and windows of their own, partners that are limited or
+//! down.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -16,7 +17,7 @@ use support::{refused, scenario, traces};
 const DAY: usize = 86_400;
 const HOUR: usize = 3_600;
 
-/// At night, with a report once a week in its own hours.
+/// Syncs at night, and a weekly report in hours of its own.
 const NIGHT: &str = r#"
 name = "night"
 duration = "14d"
@@ -60,7 +61,8 @@ fn kinds_come_in_their_windows_and_in_cycles_of_their_own() {
         let noon = enqueued_in(&trace, |second| (12 * HOUR..13 * HOUR).contains(&second));
         let all: u32 = trace.rows.iter().map(|row| row.enqueued).sum();
         assert_eq!(night + noon, all, "{}: outside of all windows", strategy.name);
-        // Jobs that bring the next one lose the last cycle: theirs begins a cycle and a second later.
+        // Jobs that enqueue their successor lose the last cycle: theirs begins a cycle and a
+        // second later.
         let least = if strategy.name.starts_with("self") { 500 } else { 1_000 };
         assert!((least..=1_000).contains(&noon), "{}: {noon} reports", strategy.name);
         assert!((6_000..=7_000).contains(&night), "{}: {night} syncs", strategy.name);
@@ -71,7 +73,7 @@ fn kinds_come_in_their_windows_and_in_cycles_of_their_own() {
 fn jobs_begin_with_the_window() {
     let scenario = scenario(NIGHT);
     let trace = &traces(&scenario, 1)[0];
-    // The night of day 1 begins at midnight: with its last six hours.
+    // Day 1 starts at midnight, within a night, of which six hours remain.
     for (second, count) in [(0, 500), (12 * HOUR, 500), (DAY, 500), (7 * DAY + 12 * HOUR, 500)] {
         assert_eq!(trace.rows[second].enqueued, count, "{second}");
     }
@@ -131,11 +133,11 @@ fn kinds_that_are_declared_keep_apart_in_windows_too() {
     kind = "slots"
     "#;
     let trace = traces(&scenario(text), 1).remove(0);
-    // Two of four hours.
+    // Two kinds in a window of four hours.
     assert_eq!(trace.least_kind_distance, Some(2 * HOUR as u64 * 1_000_000));
 }
 
-/// One user, one job a day.
+/// One user with one job a day.
 fn alone(more: &str) -> Trace {
     let text = format!(
         r#"
@@ -165,14 +167,15 @@ fn retries_wait_longer_each_time() {
     };
     let retries = "[retries]\nmax_attempts = 5\nfirst_delay = \"10m\"";
     let down = bank(r#"{ from = "0s", to = "1h" }"#);
-    // Fails at 0:30; again after 10 minutes at 11:00, after 20 at 31:30; after 40 it is answered.
+    // The job fails at 0:30, again at 11:00 (after 10 minutes), and at 31:30 (after 20). After
+    // another 40 minutes it is answered.
     let trace = alone(&format!("{retries}\n{down}"));
     assert_eq!((trace.failed_jobs, trace.sojourns[0]), (0, (71 * 60 + 30 + 8) * 1_000_000));
     let trace = alone(&format!("{retries}\nmax_delay = \"15m\"\n{down}"));
-    // 10:30, 26:00 (fails at 26:30), 41:30, 57:00: the last of five attempts.
+    // Attempts at 10:30, 26:00 (fails at 26:30), 41:30 and 57:00, which is the last of five.
     assert_eq!((trace.failed_jobs, trace.sojourns.len()), (1, 1));
     let trace = alone(&format!("{retries}\nmultiplier = 1\n{down}").replace("= 5", "= 100"));
-    // Every 10:30 from the beginning: the seventh is at 63:00.
+    // An attempt every 10:30 from the beginning: the seventh is at 63:00.
     assert_eq!((trace.failed_jobs, trace.sojourns[0]), (0, (63 * 60 + 8) * 1_000_000));
     assert_eq!(alone(&down).failed_jobs, 1, "without retries");
 }
@@ -202,7 +205,7 @@ fn times_are_drawn_anew_in_each_cycle_of_a_kind() {
 
 #[test]
 fn batches_stop_with_the_window() {
-    // Ten users a minute: fifty of them a night.
+    // Ten users a minute make fifty a night.
     let text = NIGHT.replace("22:00-06:00", "22:00-22:05").replace(
         "kind = \"least_recent\"",
         "kind = \"least_recent\"\nbatch = 10\ninterval = \"1m\"",
@@ -214,7 +217,7 @@ fn batches_stop_with_the_window() {
     assert_eq!(enqueued_in(trace, |second| !is_night(second) && !is_noon(second)), 0);
 }
 
-/// Jobs of two partners, all at once, in two cycles.
+/// Two cycles, each with jobs of two partners that are all enqueued at once.
 fn limited(limiter: &str, more: &str, workers: u32) -> (Trace, Vec<u64>) {
     let text = format!(
         r#"
@@ -249,7 +252,7 @@ fn a_limit_of_concurrency_holds_jobs_back_without_a_worker() {
     let (trace, finished) = limited("limiter = { max_concurrent = 3 }", "", 60);
     let (a, b) = (finished[0] / 2, finished[1] / 2);
     assert!(a > 10 && b > 10 && a + b == 60);
-    // Of A three at a time; of B all at once; in the second cycle as in the first.
+    // Three jobs of A at a time, all of B at once, and the same in both cycles.
     let of_cycle: Vec<u64> =
         (0..a).map(|job| (job / 3 + 1) * 10_000_000).chain((0..b).map(|_| 10_000_000)).collect();
     let mut expected = [of_cycle.clone(), of_cycle].concat();
@@ -263,7 +266,7 @@ fn a_limit_of_concurrency_holds_jobs_back_without_a_worker() {
 
 #[test]
 fn a_job_that_was_held_comes_before_those_in_the_queue() {
-    // Two workers: one is always with A, as long as A has jobs, however many of B wait.
+    // Of two workers, one always serves A while A has jobs, however many jobs of B wait.
     let (trace, finished) = limited("limiter = { max_concurrent = 1 }", "", 2);
     assert!(finished[0] > 30, "{finished:?}");
     let step = trace.sums.step as usize;
@@ -313,8 +316,8 @@ fn a_job_asks_as_often_as_its_kind_says() {
         let trace = traces(&scenario(&text), 1).remove(0);
         (trace.partners[0].throttled, trace.phases[0].partners[0].calls)
     };
-    // Of 40 that ask at once, 12 are answered; of those that ask three times each, 4. The others
-    // come again after a minute.
+    // Of 40 jobs at once, 12 are answered; if each makes three calls, 4. The others return after a
+    // minute.
     assert_eq!(with(""), (28 + 16 + 4, 40));
     assert_eq!(with("calls = 3"), ((1..10).map(|round| 40 - 4 * round).sum(), 120));
     assert_eq!(with("calls = 0"), (0, 0));
@@ -336,7 +339,7 @@ fn every_strategy_has_the_same_customers() {
         .filter(|strategy| strategy.name != "least recent")
         .map(|strategy| {
             let trace = run(&scenario, strategy, 7, &Watch::default()).unwrap();
-            // All cycles but the last, in which some may not be done.
+            // All cycles but the last, which may be incomplete.
             trace.partners[0].finished / 15
         })
         .collect();

@@ -1,4 +1,4 @@
-//! Plans: the verdict, over many distributions and seeds, and beside what other lanes do with other
+//! Plans: the verdict over many distributions and seeds, compared with other lanes on other
 //! streams of jobs.
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +27,7 @@ fn spec(run_times: Distribution, load: f64, worker_count: i64, seed: i64) -> Pla
     }
 }
 
-/// Run times in seconds, at `count` shares of all.
+/// Run times in seconds, at `count` evenly spaced quantiles.
 fn samples(count: u32, quantile: impl Fn(f64) -> f64) -> Distribution {
     let share = |place: u32| (f64::from(place) + 0.5) / f64::from(count);
     let micros = |place: u32| (quantile(share(place)) * 1e6) as i64 + 1;
@@ -90,12 +90,12 @@ fn weibull(shape: f64) -> Distribution {
     samples(3_000, |share| (-(1.0 - share).ln()).powf(1.0 / shape))
 }
 
-/// A share of jobs is as long as `long`, the others run a second.
+/// A share of the jobs runs for `long` seconds, the others for one.
 fn two_lengths(share_of_long: f64, long: f64) -> Distribution {
     samples(1_000, |share| if share < 1.0 - share_of_long { 1.0 } else { long })
 }
 
-/// The jobs of somebody's night: e-mails, webhooks, reports and imports up to an hour.
+/// A typical night: e-mails, webhooks, reports, and imports of up to an hour.
 fn night() -> Distribution {
     let of_kind = |kind: usize, share: f64| match kind {
         0 => 0.18 * (0.5 * normal(share)).exp(),
@@ -117,7 +117,7 @@ fn night() -> Distribution {
     Distribution::of_samples(&kinds.into_iter().flat_map(of).collect::<Vec<_>>()).unwrap()
 }
 
-/// Run times, the load of the workers, and how many they are.
+/// Run times, the utilization and the number of workers.
 fn worlds() -> Vec<(&'static str, Distribution, f64, i64)> {
     vec![
         ("constant", samples(10, |_| 1.0), 0.8, 4),
@@ -153,7 +153,7 @@ fn no_seed_says_what_another_denies() {
             eprintln!("{name}: {:?} {:?} {:?}", plan.verdict, plan.lanes, plan.slowdown_ratio);
         }
         let says = |verdict| plans.iter().any(|plan| plan.verdict == verdict);
-        // Where lanes are just worth their while, or just not, either is right.
+        // Where lanes are barely worth it or barely not, either verdict is right.
         let is_near = |plan: &Plan| {
             plan.slowdown_ratio.is_some_and(|ratio| (0.8..1.0).contains(&ratio.estimate))
         };
@@ -173,7 +173,7 @@ fn lane_set(lanes: &[(u32, Option<Span>)]) -> LaneSet {
     LaneSetSpec { lanes, ..LaneSetSpec::default() }.check().unwrap()
 }
 
-/// With other streams than those of the plan, and longer ones.
+/// On other and longer streams than those of the plan.
 #[test]
 fn no_line_of_its_own_chart_is_clearly_better() {
     const STREAMS: u64 = 6;
@@ -210,7 +210,8 @@ fn no_line_of_its_own_chart_is_clearly_better() {
     }
 }
 
-/// One stream of 400,000 jobs said "no lanes" here with the default seed, against all other seeds.
+/// With one stream of 400,000 jobs, the default seed said "no lanes" here, and all others said
+/// "lanes".
 #[test]
 fn a_heavy_tail_gets_lanes_with_any_seed() {
     for seed in 0..12 {
@@ -218,7 +219,7 @@ fn a_heavy_tail_gets_lanes_with_any_seed() {
         assert_eq!(plan.verdict, Verdict::Lanes, "{seed}");
         let ratio = plan.slowdown_ratio.unwrap();
         assert!((0.5..0.7).contains(&ratio.estimate), "{seed}: {ratio:?}");
-        // Long jobs pay for it.
+        // Long jobs pay the price.
         let [short, long] = plan.rates[0].with_lanes.as_ref().unwrap().median.classes[..] else {
             panic!("two lanes");
         };
@@ -238,7 +239,7 @@ fn run_times_that_are_alike_get_none() {
     assert_eq!((one.verdict, one.lanes.len()), (Verdict::NoLanes, 0));
 }
 
-/// Lanes that a fifth more jobs would fill are no advice where one queue has room.
+/// Lanes that a fifth more jobs would fill must not be advised where a single queue has room.
 #[test]
 fn advised_lanes_keep_up_with_a_fifth_more() {
     for (name, run_times, load, workers) in worlds() {

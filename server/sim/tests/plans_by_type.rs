@@ -1,4 +1,4 @@
-//! Plans for jobs of known types: lanes by type beside lanes with timeouts and one queue.
+//! Plans for jobs of known types: lanes by type, compared with timeouts and a single queue.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -12,7 +12,7 @@ use offbeat_core::lanes::OnTimeout;
 use offbeat_sim::distribution::Distribution;
 use offbeat_sim::lanes::{Plan, PlanSpec, Verdict};
 
-/// Run times in microseconds, at `count` shares of all.
+/// Run times in microseconds, at `count` evenly spaced quantiles.
 fn micros(count: u32, quantile: impl Fn(f64) -> f64) -> Vec<i64> {
     let share = |place: u32| (f64::from(place) + 0.5) / f64::from(count);
     (0..count).map(|place| (quantile(share(place)) * 1e6) as i64 + 1).collect()
@@ -34,12 +34,12 @@ fn plan_of(types: &[Vec<i64>], load: f64, worker_count: i64, seed: i64) -> Plan 
     spec.plan().unwrap()
 }
 
-/// Exponential with this mean.
+/// Exponential run times with this mean, in seconds.
 fn exponential(count: u32, mean: f64) -> Vec<i64> {
     micros(count, |share| -mean * (1.0 - share).ln())
 }
 
-/// One in ten runs 40 s, all others a second.
+/// One in ten runs for 40 s, all others for a second.
 fn two_lengths(count: u32) -> Vec<i64> {
     micros(count, |share| if share < 0.9 { 1.0 } else { 40.0 })
 }
@@ -71,7 +71,7 @@ fn where_types_say_nothing_only_timeouts_help() {
         assert_eq!(plan.verdict, Verdict::Lanes, "{seed}: {:?}", plan.by_type);
         let by_type = plan.by_type.unwrap();
         assert!(by_type.slowdown_to_timeouts.unwrap().low > 1.5, "{seed}: {by_type:?}");
-        // Of both types as many reach the timeout.
+        // The same share of both types reaches the timeout.
         assert_eq!(plan.demoted, [0.1, 0.1]);
     }
 }
@@ -86,7 +86,7 @@ fn where_all_jobs_are_alike_types_are_no_reason_for_lanes() {
     assert_eq!((plan.verdict, plan.by_type), (Verdict::NoLanes, None));
 }
 
-/// A type that fills the slow lane alone: as many workers must be left for it.
+/// A type that fills the slow lane on its own: enough workers must be left for it.
 #[test]
 fn the_slow_lane_keeps_up_with_a_fifth_more() {
     let plan = plan_of(&[exponential(2_000, 0.2), exponential(400, 10.0)], 0.74, 8, 3);
@@ -109,7 +109,7 @@ fn types_are_described_as_they_are() {
     assert!((short.share - 90.0 / 94.0).abs() < 1e-12);
 }
 
-/// Types change nothing about timeouts: the streams of jobs are the same.
+/// Types do not affect timeouts, because the streams of jobs are the same.
 #[test]
 fn a_plan_with_timeouts_does_not_depend_on_types() {
     let types = [exponential(1_800, 0.5), two_lengths(2_000)];
@@ -118,8 +118,8 @@ fn a_plan_with_timeouts_does_not_depend_on_types() {
     assert_eq!((&typed.lanes, &typed.cutoffs), (&untyped.lanes, &untyped.cutoffs));
 }
 
-/// By formula five workers of eight are the best for reports, but then none are left for a fifth more
-/// of them. The best with room is not a neighbour of the best with other types.
+/// By the formula, five of eight workers are best for reports, but they leave no room for a fifth
+/// more. The best split with room is not a neighbour of the best split with other types.
 #[test]
 fn the_split_with_room_is_found() {
     let mail = micros(14_000, |share| 0.1 + 0.2 * share);

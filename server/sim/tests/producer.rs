@@ -1,4 +1,4 @@
-//! A stopped producer: which runs come late, and that declared kinds keep apart.
+//! A stopped producer: which runs are late, and that declared kinds keep their distance.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_possible_truncation)]
 
 mod support;
@@ -9,7 +9,7 @@ use support::{refused, results, scenario, shipped, traces};
 const HOUR: u64 = 3_600_000_000;
 const USERS: u64 = 300;
 
-/// Three days of eight hours with two kinds, and what else there is.
+/// Three days of cycles of eight hours with two kinds, and further settings.
 fn text(producer: &str, strategies: &str) -> String {
     format!(
         r#"
@@ -37,7 +37,7 @@ fn one(producer: &str, strategy: &str) -> Trace {
     traces(&scenario(&text), 1).remove(0)
 }
 
-/// Jobs enqueued in the seconds of a span.
+/// Jobs enqueued within a span.
 fn enqueued(trace: &Trace, from: u64, to: u64) -> u64 {
     let seconds = |at: u64| (at / 1_000_000) as usize;
     trace.rows[seconds(from)..seconds(to)].iter().map(|row| u64::from(row.enqueued)).sum()
@@ -45,7 +45,7 @@ fn enqueued(trace: &Trace, from: u64, to: u64) -> u64 {
 
 #[test]
 fn declared_kinds_keep_apart_through_any_outages_and_each_run_is_accounted_for() {
-    // Each of the outages begins and ends at another time of the cycle, and is of another length.
+    // Each outage starts and ends at another time of the cycle, and has another length.
     for round in 0..12_u64 {
         let minutes = |number: u64| (number * 7_919 + round * 104_729) % 480;
         let first = minutes(1) + 60;
@@ -57,8 +57,9 @@ fn declared_kinds_keep_apart_through_any_outages_and_each_run_is_accounted_for()
         );
         for policy in ["once", "all", "drop"] {
             let trace = one(&format!("{outages}\nmissed_runs = \"{policy}\""), "kind = \"slots\"");
-            // Turns of an hour: late kinds half an hour apart; late and regular ones a quarter, less
-            // the minute by which a regular one may be late; regular ones 4 h, less as much.
+            // Turns are an hour long. Late kinds are half an hour apart. Late and regular ones are
+            // a quarter of an hour apart, less the minute by which a regular one may be late.
+            // Regular ones are 4 h apart, less the same minute.
             let least = trace.least_kind_distance.unwrap();
             assert!(least >= 14 * 60_000_000, "round {round}, {policy}: {least} us");
             let late = trace.late_runs;
@@ -78,7 +79,7 @@ fn kinds_that_are_shifted_by_hand_meet_when_they_are_late() {
     assert_eq!(shifted.least_kind_distance, Some(0));
     let declared = one(outage, "kind = \"slots\"");
     assert!(declared.least_kind_distance > Some(14 * 60_000_000));
-    // Without an outage both are as far apart, half a cycle.
+    // Without an outage both kinds are half a cycle apart.
     let calm = |more: &str| {
         let text =
             text(r#"outages = [{ from = "4d", to = "5d" }]"#, "[[strategies]]\nkind = \"slots\"");
@@ -110,7 +111,7 @@ fn nothing_is_enqueued_while_it_stands_still() {
 
 #[test]
 fn without_a_schedule_all_that_is_late_comes_when_it_is_back() {
-    // The beginnings of two cycles: 16 h and 24 h.
+    // Two cycles start within the outage, at 16 h and 24 h.
     let producer = |policy: &str| {
         format!("outages = [{{ from = \"15h\", to = \"25h\" }}]\nmissed_runs = \"{policy}\"")
     };
@@ -181,7 +182,7 @@ fn what_cannot_be_is_refused() {
         refused(&text(outage, "[[strategies]]\nkind = \"at_once\"\nsmear_span = \"1h\"")).field,
         "strategies[0].smear_span"
     );
-    // More outages than jobs may come of.
+    // More outages than the limit allows.
     let many: Vec<_> =
         (0..65).map(|n| format!("{{ from = \"{n}m\", to = \"{n}m 1s\" }}")).collect();
     assert_eq!(field(&format!("outages = [{}]", many.join(", ")), ""), "producer.outages");

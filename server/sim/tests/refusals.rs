@@ -1,4 +1,4 @@
-//! What is refused, and what is cut off.
+//! What is refused, and what is stopped because it would not end.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -99,7 +99,7 @@ fn texts_that_are_no_scenario_are_refused_by_line() {
         let text = BUSY.replacen(from, to, 1);
         let refused = refused(&text);
         assert_eq!(refused.reason, Reason::Malformed, "{to}");
-        // What is missing is missing from all of the text.
+        // A missing field has no line of its own, so line 1 is reported.
         let line = if to.is_empty() { 1 } else { at + 1 };
         assert_eq!(refused.field, format!("scenario, line {line}"), "{to}: {refused}");
         assert!(refused.allowed.contains(what), "{to}: {refused}");
@@ -122,7 +122,7 @@ fn what_would_mean_nothing_is_refused_by_name() {
         assert!(lanes.contains(from));
         assert_eq!(refused(&lanes.replacen(from, to, 1)).field, field, "{to}");
     }
-    // No strategy uses it.
+    // No strategy uses the placement.
     let alone = lanes.replace("kind = \"slots\"", "kind = \"least_recent\"");
     assert_eq!(refused(&alone).field, "kinds[1].placement");
     let own = lanes.replace("kind = \"slots\"", "kind = \"slots\"\nother_kinds = \"same\"");
@@ -160,7 +160,7 @@ fn jobs_that_come_back_for_ever_are_cut_off() {
     assert!(refused.allowed.contains("1000000"), "{refused}");
 }
 
-/// A holder that never releases a lock makes all others come back forever.
+/// A lock whose holder never releases it makes all other jobs come back forever.
 #[test]
 fn a_lock_that_is_never_released_ends_with_a_reason() {
     let text = r#"
@@ -185,7 +185,7 @@ fn a_lock_that_is_never_released_ends_with_a_reason() {
     assert!(refused.to_string().contains("5000000"), "{refused}");
 }
 
-/// Figures of the literature: z = 1.28155.
+/// Published figures: z = 1.28155.
 #[test]
 fn both_lognormal_distributions_are_named() {
     let (smaller, larger) = offbeat_sim::distribution::lognormal_sigmas(2.0).unwrap();
@@ -198,7 +198,7 @@ fn both_lognormal_distributions_are_named() {
     let [note, _] = found.notes.as_slice() else { panic!("{:?}", found.notes) };
     assert!(note.contains("0.775") && note.contains("1.787"), "{note}");
     assert!((found.kinds[0].run_time.all().first - 4.0).abs() < 1e-3);
-    // The other has the same mean: by the median that the note names.
+    // The other distribution has the same mean, given the median from the note.
     let median = note.split("p50 = \"").nth(1).unwrap().split('"').next().unwrap();
     let other = with(&format!("{{ p50 = \"{median}\", p90 = \"8s\" }}"));
     assert!((other.kinds[0].run_time.all().first - 4.0).abs() < 1e-2);

@@ -1,4 +1,5 @@
-//! Lanes by formula: against figures of the literature's setting, and where they reduce to a queue.
+//! Lanes by formula, checked against published figures, and against a single queue where lanes
+//! reduce to one.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -12,8 +13,8 @@ use offbeat_sim::distribution::Distribution;
 use offbeat_sim::formulas::{mgc_wait, mmc_wait};
 use offbeat_sim::lanes::{Stage, Tags};
 
-/// A bounded Pareto distribution from `low` to `high` seconds, in parts that are even on a
-/// logarithmic scale; each has its exact share, and its mean.
+/// A bounded Pareto distribution from `low` to `high` seconds, in parts of equal width on a
+/// logarithmic scale, each with its exact share and mean.
 fn bounded_pareto(alpha: f64, low: f64, high: f64, parts: u32) -> Distribution {
     let tail = |x: f64| (low / x).powf(alpha);
     let scale = 1.0 - tail(high);
@@ -32,7 +33,7 @@ fn bounded_pareto(alpha: f64, low: f64, high: f64, parts: u32) -> Distribution {
     Distribution::weighted(parts.into_iter())
 }
 
-/// The lowest value at which the mean is 3,000 s, by halving.
+/// The lowest value for which the mean is 3,000 s, by bisection.
 fn lowest(alpha: f64, high: f64) -> f64 {
     let mean = |low: f64| {
         let scale = 1.0 - (low / high).powf(alpha);
@@ -51,7 +52,7 @@ fn close(figure: f64, expected: f64, tolerance: f64) {
     assert!((figure / expected - 1.0).abs() < tolerance, "{figure} for {expected}");
 }
 
-/// Two hosts, mean 3,000 s, longest 10^10 s: the setting of Harchol-Balter's paper.
+/// The setting of Harchol-Balter's paper: two hosts, a mean of 3,000 s, the longest job 10^10 s.
 fn two_hosts(run_times: &Distribution, load: f64, cutoff: f64) -> f64 {
     let tags = Tags::new(run_times, 2.0 * load / 3_000.0, 1, OnTimeout::Abort);
     let timeout = (cutoff * 1e6) as u64;
@@ -70,7 +71,7 @@ fn tags_has_the_slowdowns_of_the_literature() {
     let run_times = bounded_pareto(1.1, low, 1e10, 100_000);
     close(run_times.all().first, 3_000.0, 1e-6);
     close(two_hosts(&run_times, 0.5, 59_280.0), 23.66, 0.02);
-    // No cutoff is better than that one.
+    // No cutoff is better than the published one.
     let least = |run_times: &Distribution, load: f64| {
         let cutoffs = (0..400).map(|step| 1_000.0 * (1e4_f64).powf(f64::from(step) / 400.0));
         cutoffs.map(|cutoff| two_hosts(run_times, load, cutoff)).fold(f64::INFINITY, f64::min)
@@ -83,7 +84,7 @@ fn tags_has_the_slowdowns_of_the_literature() {
 
 #[test]
 fn without_a_second_lane_it_is_the_formula_of_a_queue() {
-    // The k-th of 200,000 parts of the exponential distribution, by its median: mean 2 s.
+    // The exponential distribution with mean 2 s in 200,000 parts, each represented by its median.
     let count = 200_000_u32;
     let value = |k: u32| -2.0 * (1.0 - (f64::from(k) + 0.5) / f64::from(count)).ln();
     let run_times =
@@ -95,14 +96,14 @@ fn without_a_second_lane_it_is_the_formula_of_a_queue() {
         run_times.micros().iter().map(|micros| 1e6 / (*micros).max(1_000_000) as f64).sum::<f64>()
             / f64::from(count);
     let one = |workers| Stage { workers, until: usize::MAX, timeout: u64::MAX };
-    // Erlang C for four workers, for exponential work.
+    // Four workers with exponential work: Erlang C.
     close(tags.slowdown(&[one(4)]), 1.0 + 2.0 * mmc_wait(4, 3.2) * inverse, 1e-3);
-    // Pollaczek and Khinchine for one.
+    // One worker: Pollaczek–Khinchine.
     let rate = 0.4;
     let tags = Tags::new(&run_times, rate, 1_000_000, OnTimeout::Abort);
     let wait = rate * all.second / (2.0 * (1.0 - rate * all.first));
     close(tags.slowdown(&[one(1)]), 1.0 + wait * inverse, 1e-9);
-    // A timeout that nobody reaches, and a slow lane that nobody needs.
+    // A timeout that no job reaches, and so an unused slow lane.
     let rate = 1.6;
     let tags = Tags::new(&run_times, rate, 1_000_000, OnTimeout::Abort);
     let lanes = [one(4), one(1)];
@@ -118,15 +119,15 @@ fn suspended_work_is_not_done_twice() {
         Stage { workers: 1, until: 1, timeout: 1_000_000 },
         Stage { workers: 1, until: 2, timeout: u64::MAX },
     ];
-    // Per job the slow lane has 10 s of work; the express lane 1 s. At 0.0999/s the slow lane is
-    // almost full with aborted work, and has a hundredth less with suspended.
+    // Per job, the slow lane has 10 s of work and the express lane 1 s. At 0.0999/s, aborted work
+    // almost fills the slow lane, and suspended work leaves a hundredth more room.
     let slowdown = |rate, on_timeout| Tags::new(&run_times, rate, 1, on_timeout).slowdown(&lanes);
     assert!(slowdown(0.0999, OnTimeout::Abort) > slowdown(0.0999, OnTimeout::Suspend));
     assert!(slowdown(0.1005, OnTimeout::Abort).is_infinite());
     assert!(slowdown(0.1005, OnTimeout::Suspend).is_finite());
 }
 
-/// Where nobody waits, what is lost is the attempt in the express lane.
+/// Without waits, the only loss is the attempt in the express lane.
 #[test]
 fn an_aborted_attempt_is_lost_time() {
     let run_times = Distribution::weighted([(1_000_000, 9.0), (100_000_000, 1.0)].into_iter());
@@ -135,7 +136,7 @@ fn an_aborted_attempt_is_lost_time() {
         Stage { workers: 1, until: 2, timeout: u64::MAX },
     ];
     let slowdown = |on_timeout| Tags::new(&run_times, 1e-9, 1, on_timeout).slowdown(&lanes);
-    // One job of ten loses 50 s, half of its 100 s.
+    // One job in ten loses 50 s, which is half of its 100 s.
     close(slowdown(OnTimeout::Abort), 1.05, 1e-5);
     close(slowdown(OnTimeout::Suspend), 1.0, 1e-5);
 }

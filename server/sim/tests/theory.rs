@@ -1,4 +1,4 @@
-//! Queues against queueing theory, and another simulator's traces.
+//! Queues, checked against queueing theory and against the traces of another simulator.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -42,7 +42,7 @@ fn starts_are_those_of_ciw() {
     }
 }
 
-/// The mean wait of so many jobs in batches, and its 99.9 % confidence interval.
+/// The mean wait by batch means, and half the width of its 99.9 % confidence interval.
 fn batch_means(workers: usize, rate: f64, run_times: &Distribution, seed: u64) -> (f64, f64) {
     const BATCHES: usize = 40;
     const BATCH: usize = 100_000;
@@ -58,7 +58,7 @@ fn batch_means(workers: usize, rate: f64, run_times: &Distribution, seed: u64) -
         .zip(&jobs)
         .map(|(start, (arrival, _))| (start - arrival) as f64 / 1e6)
         .collect();
-    // The first batch finds an empty queue.
+    // The first batch starts with an empty queue and is dropped.
     let means: Vec<f64> =
         waits.chunks(BATCH).skip(1).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
     let mean = means.iter().sum::<f64>() / means.len() as f64;
@@ -90,7 +90,7 @@ fn waits_are_those_of_theory() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Draws from every distribution have its mean and its quantiles.
+    /// Draws from any distribution have its mean and its quantiles.
     #[test]
     fn draws_have_their_distribution(
         values in prop::collection::btree_map(1_u64..1_000_000, 1_u32..100, 1..40), seed in any::<u64>(),

@@ -1,4 +1,4 @@
-//! Worlds that have a name: what each shows, and what makes it slower.
+//! Named worlds: what each shows, and what makes it slower.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -24,7 +24,7 @@ fn the_week_of_the_talk() {
         let found = results.strategies.iter().find(|outcome| outcome.name == name);
         found.unwrap().figures
     };
-    // 29,000 users, 21 cycles.
+    // 29,000 users in 21 cycles.
     assert!((608_000.0..=609_000.0).contains(&figures("slots, twister").jobs_finished));
     assert!(figures("slots, twister").max_queue_depth < 0.01 * figures("at once").max_queue_depth);
     for outcome in &results.strategies {
@@ -69,7 +69,7 @@ fn kinds_that_stand_opposite_do_not_meet() {
             "#
         )
     };
-    // By the kind's placement, and by each strategy's own.
+    // The placement of the kind decides, and then that of each strategy.
     let conflicts = |default: &str| {
         let scenario = scenario(&text(default));
         let names: Vec<&str> = scenario.strategies.iter().map(|one| one.name.as_str()).collect();
@@ -103,11 +103,12 @@ fn workers_that_go_where_they_are_worth_most_finish_what_fixed_ones_cannot() {
         let rows: u64 = trace.rows.iter().map(|row| u64::from(row.finished)).sum();
         assert_eq!(rows, done);
     }
-    // Of 16 workers, five stay at the stage that needs ten.
+    // Of 16 workers, five are fixed at the stage that needs ten.
     assert!(of("fixed_workers").sojourns.len() < 15_000);
     for kind in ["minimum_score", "d_hondt", "latency"] {
         assert!(of(kind).sojourns.len() > 23_900, "{kind}");
-        // Nobody is idle while an item waits: 0.15 s, 1.45 s and 0.25 s an item are 4/5 of the time.
+        // No worker idles while an item waits: 0.15 s, 1.45 s and 0.25 s per item make up 4/5 of
+        // the time.
         let share = of(kind).worked as f64 / of(kind).available as f64;
         assert!((share - 0.77).abs() < 0.04, "{kind}: {share}");
     }
@@ -131,7 +132,7 @@ fn pipelines_take_what_belongs_to_them_alone() {
     assert_eq!(refused(&none).field, "kinds");
 }
 
-/// One worker at a time takes a job; those who wait for that slow it down.
+/// One worker at a time takes a job, and the workers that wait for their turn slow it down.
 #[test]
 fn workers_who_wait_for_their_turn_slow_the_queue() {
     let text = |workers: u32, dequeue: &str| {
@@ -160,22 +161,23 @@ fn workers_who_wait_for_their_turn_slow_the_queue() {
     };
     let near =
         |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 0.01, "{found}");
-    // Side by side, each takes 1.1 s; in turns, all together one each 100 ms.
+    // In parallel, each worker takes 1.1 s per job; exclusively, all together take one job per 100
+    // ms.
     near(rate(20, "base = \"100ms\""), 20.0 / 1.1);
     near(rate(20, "base = \"100ms\"\nexclusive = true"), 10.0);
     near(rate(5, "base = \"100ms\"\nexclusive = true"), 5.0 / 1.1);
-    // With r rivals a job is taken in t = 100 + 10 r ms; one takes, and x = 1 / t a second run for 1 s:
-    // r = w - 1 - x.
+    // With r rivals it takes t = 100 + 10 r ms to take a job. One worker takes a job, x = 1 / t a
+    // second start and run for 1 s, so r = w - 1 - x.
     let rivals = "base = \"100ms\"\nexclusive = true\nper_rival = \"10ms\"";
     for workers in [20_u32, 50, 100] {
         let b = 0.01f64.mul_add(f64::from(workers - 1), 0.1);
         near(rate(workers, rivals), (b - b.mul_add(b, -0.04).sqrt()) / 0.02);
     }
-    // Five times the workers do less than a quarter.
+    // Five times as many workers do less than a quarter of the work.
     assert!(rate(100, rivals) < 0.25 * rate(20, rivals));
 }
 
-/// The autoscaler that answers a deep queue makes it deeper.
+/// An autoscaler that reacts to a deep queue makes it deeper.
 #[test]
 fn the_autoscaler_makes_it_slower() {
     let mut spiral = shipped("spiral.toml");
@@ -190,7 +192,7 @@ fn the_autoscaler_makes_it_slower() {
     assert!(with < 400_000, "{with}");
 }
 
-/// Each of so many buckets is a second.
+/// With a cycle of this many seconds, each bucket is one second.
 #[test]
 fn twister_has_256_or_65536_buckets() {
     let text = |more: &str| {
@@ -212,7 +214,7 @@ fn twister_has_256_or_65536_buckets() {
     assert_eq!(refused(&text("bucket_count = 256")).field, "strategies[4].bucket_count");
 }
 
-/// Jobs that nobody begins have waited too, and a queue that melts is not consistent.
+/// The waits of jobs that never start count, and an overloaded queue is not called consistent.
 #[test]
 fn a_queue_that_melts_is_not_praised() {
     let text = r#"
@@ -233,7 +235,7 @@ fn a_queue_that_melts_is_not_praised() {
     let scenario = scenario(text);
     let traces = run_all(&scenario, 1, &Watch::default()).unwrap();
     let results = results(&scenario, traces);
-    // Self-rescheduling has a job of each user at a time, and so never melts.
+    // Self-rescheduling has one job per user at a time, so its queue cannot grow without bound.
     assert_eq!(results.ranking[0], "self rescheduling");
     let slots = &results.strategies[0].figures;
     assert!(slots.interval_variation > 1.0, "{slots:?}");

@@ -1,4 +1,4 @@
-//! The program, as a process, and what it prints.
+//! The program as a process, and what it prints.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
 pub mod server;
@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_offbeat");
-/// The exit code of wrong usage (sysexits.h).
+/// The exit code for invalid usage (sysexits.h).
 pub const USAGE: i32 = 64;
 
 pub fn offbeat(arguments: &[&str]) -> Output {

@@ -23,7 +23,7 @@ impl Server {
         Self::start_at("127.0.0.1:0", flags)
     }
 
-    /// The same, at an address.
+    /// Starts a server that listens at an address.
     pub fn start_at(listen: &str, flags: &[&str]) -> Self {
         let mut process = Command::new(BINARY)
             .args(["serve", "--listen", listen, "--log-format", "json"])
@@ -42,7 +42,7 @@ impl Server {
         let has_admin = !flags.contains(&"off");
         let admin = has_admin.then(|| address_of("metrics and probes", &mut lines));
         let server = Self { process, address, admin };
-        // It listens a moment before it is ready.
+        // The server listens a moment before it is ready.
         if let (Some(admin), false) = (&server.admin, flags.contains(&"--admin-tls")) {
             let is_ready = || health(&["--admin-address", admin], &[]) == HEALTHY;
             assert!((0..100).any(|_| is_ready()), "it does not become ready");
@@ -58,7 +58,7 @@ impl Drop for Server {
     }
 }
 
-/// Exit status and message of `offbeat health`.
+/// The exit status and the message of `offbeat health`.
 pub fn health(flags: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let output = offbeat_with(&[&["health"], flags].concat(), b"", variables);
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
@@ -66,7 +66,7 @@ pub fn health(flags: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, Strin
 
 pub const HEALTHY: (Option<i32>, String) = (Some(0), String::new());
 
-/// Writes an authority and a certificate of `offbeat.internal` and 127.0.0.1 that it has signed.
+/// Writes an authority, and a certificate for `offbeat.internal` and 127.0.0.1 that it has signed.
 pub fn certificates(folder: &Path) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

@@ -1,4 +1,4 @@
-//! Jobs that `offbeat spread` submits and runs, and what their commands note.
+//! Jobs for `offbeat spread submit` and `work`, and a record of what their commands do.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ pub fn server() -> Server {
     Server::start(&["--admin-listen", "off"])
 }
 
-/// A folder in which commands note what they do.
+/// A folder in which commands record what they do.
 pub struct Ledger(pub tempfile::TempDir);
 
 impl Ledger {
@@ -31,7 +31,7 @@ impl Ledger {
         self.0.path().join(name)
     }
 
-    /// Lines that were noted; lines of one write are never mixed.
+    /// The recorded lines. A line is one write, so lines are never mixed.
     pub fn lines(&self) -> Vec<String> {
         let text = fs::read_to_string(self.path("ledger")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -53,7 +53,7 @@ impl Ledger {
         assert!((0..3_000).any(|_| has_begun()), "no command has begun");
     }
 
-    /// How many times each line was noted.
+    /// How often each line was recorded.
     pub fn counts(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         self.lines().into_iter().for_each(|line| *counts.entry(line).or_default() += 1);
@@ -61,7 +61,8 @@ impl Ledger {
     }
 }
 
-/// Jobs as TSV, the groups in turn, and what each command of the tests notes of them.
+/// Jobs as TSV, with the groups in turn, and the line that the command of the tests records for
+/// each.
 pub fn jobs(group_count: usize, job_count: usize) -> (String, Vec<String>) {
     let of_group = |job| (0..group_count).map(move |group| format!("g{group}\tj{group}-{job}"));
     let mut lines: Vec<_> = (0..job_count).flat_map(of_group).collect();
@@ -77,7 +78,7 @@ pub fn submit(address: &str, flags: &[&str], input: &str) -> (Option<i32>, Strin
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// A worker that runs a script with the job as its first argument and in the ledger's folder.
+/// A worker that runs a script in the folder of the ledger, with the job as the first argument.
 pub struct Worker(Option<Child>);
 
 impl Worker {
@@ -99,7 +100,7 @@ impl Worker {
         kill_process(id, signal).unwrap();
     }
 
-    /// Waits for its end; the exit status and what it has said.
+    /// Waits for the worker to end; returns its exit status and standard error.
     pub fn end(&mut self) -> (Option<i32>, String) {
         let Output { status, stderr, .. } = self.0.take().unwrap().wait_with_output().unwrap();
         (status.code(), String::from_utf8(stderr).unwrap())
@@ -115,10 +116,10 @@ impl Drop for Worker {
     }
 }
 
-/// Notes the job and its group, in one write.
+/// Records the job and its group in one write.
 pub const NOTE: &str = r#"printf '%s\t%s\n' "$OFFBEAT_JOB_GROUP" "$1" >> ledger"#;
 
-/// A call by JSON, as curl makes it.
+/// A JSON call, as curl makes it.
 pub fn call(address: &str, method: &str, request: &Value) -> Value {
     let mut socket = TcpStream::connect(address).unwrap();
     let body = request.to_string();

@@ -1,10 +1,10 @@
-//! A file of schedules, in a folder of its own.
+//! A file of schedules in a folder of its own.
 #![allow(unreachable_pub, clippy::unwrap_used)]
 
 use std::fs;
 use std::path::PathBuf;
 
-/// A default schedule of 8 hours, and a second version of it.
+/// A default schedule of 8 hours and its second version.
 pub const FILE: &str = r#"
 [[schedule]]
 name = "bank-sync"
@@ -30,10 +30,11 @@ profile = "ruby-3.0-3.1"
 resolution = "1ms"
 "#;
 
-/// Of an 8-hour schedule with every default: SHA-256 of its canonical text, by sha256sum.
+/// The fingerprint of an 8-hour schedule with all defaults: SHA-256 of its canonical text, from
+/// sha256sum.
 pub const FINGERPRINT: &str = "cd74c91b024ffadfde5872b76247d3b6d7ea6e1c3f405f4687f59acee00b4678";
 
-/// A folder with a file of schedules.
+/// A temporary folder with a file of schedules.
 pub fn folder(content: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("schedules.toml");

@@ -1,4 +1,4 @@
-//! A server in a thread of its own, and a client that can say anything to it.
+//! A server in a thread of its own, and a client that can send arbitrary requests to it.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
 pub mod authority;
@@ -29,7 +29,7 @@ use tonic_types::StatusExt as _;
 pub trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + 'static> Socket for T {}
 
-/// The flags of a test's server: a port of its own, few places.
+/// The flags of a test server: a free port, few places.
 pub const FLAGS: [&str; 10] = [
     "--listen",
     "127.0.0.1:0",
@@ -82,7 +82,7 @@ impl Server {
         Self { address, admin, stop, thread: Some(thread) }
     }
 
-    /// Tells the server to stop, as often as it is called; does not wait.
+    /// Signals the server to stop, without waiting. May be called more than once.
     pub fn signal(&self) {
         let _ = self.stop.send(());
     }
@@ -98,7 +98,7 @@ impl Server {
         match &self.address {
             ListenAddress::Tcp(address) => {
                 let socket = TcpStream::connect(address).await.unwrap();
-                socket.set_nodelay(true).unwrap(); // or small frames wait 40 ms for an ACK
+                socket.set_nodelay(true).unwrap(); // otherwise small frames wait 40 ms for an ACK
                 socket
             }
             ListenAddress::Unix(_) => panic!("listens on a Unix socket"),
@@ -120,7 +120,7 @@ impl Drop for Server {
     }
 }
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -141,7 +141,7 @@ impl Answer {
         Self { status: head.status, headers: head.headers, trailers, body: collected.to_bytes() }
     }
 
-    /// The gRPC status, from trailers or, without them, headers.
+    /// The gRPC status, from the trailers or else from the headers.
     pub fn grpc_status(&self) -> Status {
         Status::from_header_map(&self.trailers)
             .or_else(|| Status::from_header_map(&self.headers))
@@ -163,7 +163,7 @@ pub async fn http2(socket: impl Socket) -> Http2 {
     sender
 }
 
-/// A client that grants each answer so many bytes, and no more.
+/// A client that grants this many bytes to each response, and no more.
 pub async fn http2_with_window(socket: impl Socket, bytes: u32) -> Http2 {
     let (sender, connection) = http2::Builder::new(TokioExecutor::new())
         .initial_stream_window_size(bytes)
@@ -201,7 +201,7 @@ pub fn grpc_request(path: &str, body: impl Into<Bytes>) -> Request<Body> {
     request(path, &[("content-type", "application/grpc"), ("te", "trailers")], body)
 }
 
-/// A body whose parts are sent through the sender, and which ends when it is dropped.
+/// A body whose parts are sent through the sender. The body ends when the sender is dropped.
 pub fn open_body() -> (mpsc::UnboundedSender<Bytes>, Body) {
     let (sender, mut receiver) = mpsc::unbounded_channel::<Bytes>();
     let parts = futures_util::stream::poll_fn(move |cx| receiver.poll_recv(cx));
@@ -209,7 +209,7 @@ pub fn open_body() -> (mpsc::UnboundedSender<Bytes>, Body) {
     (sender, StreamBody::new(frames).boxed())
 }
 
-/// A message behind its gRPC prefix.
+/// A message with its gRPC prefix.
 pub fn frame(message: &[u8]) -> Bytes {
     let mut frame = BytesMut::new();
     frame.put_u8(0);
@@ -223,7 +223,7 @@ pub fn pool() -> &'static DescriptorPool {
     POOL.get_or_init(|| DescriptorPool::decode(offbeat::proto::FILE_DESCRIPTOR_SET).unwrap())
 }
 
-/// A method by its name, of any service.
+/// A method of any service, by name.
 pub fn method_of(name: &str) -> MethodDescriptor {
     known_method(name).unwrap_or_else(|| panic!("there is no method {name}"))
 }
@@ -233,7 +233,7 @@ fn known_method(name: &str) -> Option<MethodDescriptor> {
     methods.find(|method| method.name() == name)
 }
 
-/// The path of a method; of one that is not there, one that might be.
+/// The path of a method. An unknown name gets a plausible path.
 pub fn path_of(name: &str) -> String {
     let service = known_method(name).map(|method| method.parent_service().full_name().to_owned());
     format!("/{}/{name}", service.as_deref().unwrap_or("offbeat.v1.SlotService"))
@@ -246,23 +246,23 @@ pub fn message(
     DynamicMessage::deserialize(descriptor, json).unwrap_or_else(|e| panic!("{e}: {json}"))
 }
 
-/// The bytes of a method's request.
+/// The request message of a method, as bytes.
 pub fn encoded(method: &str, json: &serde_json::Value) -> Vec<u8> {
     message(method_of(method).input(), json).encode_to_vec()
 }
 
-/// Asks with any bytes; how it ended.
+/// Sends arbitrary bytes by gRPC, and returns the status.
 pub async fn raw(sender: &mut Http2, method: &str, body: impl Into<Bytes>) -> Status {
     post2(sender, grpc_request(&path_of(method), body)).await.grpc_status()
 }
 
-/// The reason that a refusal's details give.
+/// The reason in the details of a refusal.
 pub fn reason(status: &Status) -> String {
     let details = status.get_error_details();
     details.error_info().map(|info| info.reason.clone()).unwrap_or_default()
 }
 
-/// Asks by gRPC; the answer's message, or its status.
+/// Calls a method by gRPC, and returns the response message or the status.
 pub async fn grpc(
     sender: &mut Http2,
     method: &str,
@@ -278,14 +278,14 @@ pub async fn grpc(
     }
 }
 
-/// A file of `tests/`, as JSON.
+/// A file below `tests/`, as JSON.
 pub fn test_data(file: &str) -> serde_json::Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_str(&text).unwrap()
 }
 
-/// The files of a folder of `tests/`, in order.
+/// The files in a folder below `tests/`, sorted.
 pub fn test_files(folder: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests").join(folder);
     let mut names: Vec<_> = std::fs::read_dir(path)
@@ -296,12 +296,12 @@ pub fn test_files(folder: &str) -> Vec<String> {
     names
 }
 
-/// The schedule that tests use where it does not matter which.
+/// The schedule of tests that work with any schedule.
 pub fn any_schedule() -> serde_json::Value {
     serde_json::json!({"spec": {"period": "28800s"}})
 }
 
-/// A request that `AssignSlot` answers.
+/// A valid request of `AssignSlot`.
 pub fn good_request() -> serde_json::Value {
     serde_json::json!({"schedule": any_schedule(), "id": {"text": "acme"}})
 }

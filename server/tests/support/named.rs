@@ -111,7 +111,7 @@ pub async fn describe(client: &mut Client) -> SpreadDescription {
     client.describe_spread(request).await.unwrap().into_inner().description.unwrap()
 }
 
-/// The group and the index of each.
+/// The group and index of each job.
 pub async fn next_jobs(client: &mut Client, count: i32) -> Result<Vec<String>, Status> {
     let request = DescribeSpreadRequest { spread_name: NAME.into(), max_next_job_count: count };
     let next_jobs = client.describe_spread(request).await?.into_inner().next_jobs;
@@ -127,7 +127,7 @@ pub async fn close(client: &mut Client, mode: CloseMode, wait: i64) -> Result<i3
     Ok(client.close_spread(request).await?.into_inner().description.unwrap().state)
 }
 
-/// The code and the reason, shortened, of a refusal.
+/// The code and the shortened reason of a refusal.
 pub fn why(status: &Status) -> (Code, String) {
     let info = status.get_details_error_info().unwrap();
     (status.code(), info.reason.trim_start_matches("ERROR_REASON_").to_owned())

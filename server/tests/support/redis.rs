@@ -1,5 +1,5 @@
-//! A Redis of a test's own, on a Unix socket in a folder that is removed afterwards. The variable
-//! `OFFBEAT_REDIS_SERVER` names its program, which may be another engine.
+//! A Redis for one test, on a Unix socket in a folder that is removed afterwards. The variable
+//! `OFFBEAT_REDIS_SERVER` names the program, which may be another engine.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::time::Instant;
 
-/// A running Redis; it is killed in the end.
+/// A running Redis, killed when it is dropped.
 pub(crate) struct Redis {
     folder: TempDir,
     flags: Vec<String>,
@@ -25,14 +25,14 @@ impl Redis {
         redis
     }
 
-    /// One that is also on a port.
+    /// A Redis that listens on a port as well.
     #[allow(dead_code, reason = "not every test has replicas")]
     pub(crate) async fn on_a_port(flags: &[&str]) -> Self {
         let port = free_port().to_string();
         Self::start(&[&["--port", &port], flags].concat()).await
     }
 
-    /// A Sentinel on a port, with what it watches, and settings for it.
+    /// A Sentinel on a port, with what it watches and further settings.
     #[allow(dead_code, reason = "not every test has Sentinels")]
     pub(crate) async fn sentinel(watched: &str, settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -51,21 +51,18 @@ impl Redis {
         redis
     }
 
-    /// The port that it was started on.
     #[allow(dead_code, reason = "not every test asks")]
     pub(crate) fn port(&self) -> u16 {
         let mut flags = self.flags.iter().skip_while(|flag| *flag != "--port");
         flags.nth(1).unwrap().parse().unwrap()
     }
 
-    /// Kills it.
     #[allow(dead_code, reason = "not every test kills it")]
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    /// Where it writes.
     #[allow(dead_code, reason = "not every test looks there")]
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
@@ -79,7 +76,7 @@ impl Redis {
         format!("redis+unix://{}", self.socket().display())
     }
 
-    /// Kills it, and starts it again with what it wrote.
+    /// Kills Redis and starts it again with the data it wrote.
     #[allow(dead_code, reason = "not every test restarts it")]
     pub(crate) async fn restart(&mut self) {
         self.kill();
@@ -103,7 +100,7 @@ impl Redis {
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
 
-    /// What it answers to a command, as `redis-cli` prints it.
+    /// The answer to a command, as `redis-cli` prints it.
     pub(crate) async fn command(&self, words: &[&str]) -> String {
         let mut command = tokio::process::Command::new("redis-cli");
         let output = command.arg("-s").arg(self.socket()).args(words).output().await.unwrap();
@@ -121,7 +118,7 @@ impl Redis {
     }
 }
 
-/// A port on which nobody listens.
+/// A port on which no process listens.
 pub(crate) fn free_port() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
@@ -131,7 +128,7 @@ fn spawn(folder: &TempDir, flags: &[String]) -> Child {
     let program = std::env::var_os("OFFBEAT_REDIS_SERVER");
     let mut command = Command::new(program.unwrap_or_else(|| "redis-server".into()));
     let is_sentinel = flags.iter().any(|flag| flag == "--sentinel");
-    let (file, flags) = flags.split_at(usize::from(is_sentinel)); // a file comes first
+    let (file, flags) = flags.split_at(usize::from(is_sentinel)); // the file must come first
     command.args(file).args(["--port", "0", "--unixsocket"]).arg(folder.path().join("redis.sock"));
     command.arg("--dir").arg(folder.path());
     if !is_sentinel {

@@ -1,4 +1,4 @@
-//! The server as the process that `offbeat serve` is, with its log.
+//! The server as a process (`offbeat serve`), with its log.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -15,7 +15,6 @@ use super::{Http2, http2, post1};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_offbeat");
 
-/// A server, as the process that `offbeat serve` is.
 pub struct Sidecar {
     pub child: Child,
     log: Receiver<Value>,
@@ -24,7 +23,7 @@ pub struct Sidecar {
 }
 
 impl Sidecar {
-    /// One on free ports, with these flags and variables.
+    /// Starts a server on free ports with these flags and variables.
     pub fn start(flags: &[&str], variables: &[(&str, &Path)]) -> Self {
         let mut command = Command::new(BINARY);
         command.args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]);
@@ -46,7 +45,7 @@ impl Sidecar {
         sidecar
     }
 
-    /// The next line of the log that has a field.
+    /// The next line of the log that has this field.
     pub fn until(&self, field: &str) -> Value {
         loop {
             let line = self.log.recv_timeout(Duration::from_secs(15)).unwrap();
@@ -57,11 +56,11 @@ impl Sidecar {
     }
 
     pub fn signal(&self, signal: &str) {
-        let kill = format!("kill -{signal} {}", self.child.id()); // a bare Debian has no other
+        let kill = format!("kill -{signal} {}", self.child.id()); // a bare Debian has no /bin/kill
         assert!(Command::new("bash").args(["-c", &kill]).status().unwrap().success());
     }
 
-    /// Hangs up, and waits for what the server says of the file.
+    /// Sends SIGHUP and waits for the report on the file of schedules.
     pub fn reload(&self) -> Value {
         self.signal("HUP");
         let said = self.until("what");
@@ -75,7 +74,7 @@ impl Sidecar {
         http2(socket).await
     }
 
-    /// The status and the text of a page of the admin port.
+    /// The status and the text of a page on the admin port.
     pub async fn look(&self, path: &str) -> (u16, String) {
         let socket = TcpStream::connect(&self.admin).await.unwrap();
         let request = http::Request::get(path).header("host", "localhost");
@@ -88,7 +87,7 @@ impl Sidecar {
         self.look("/metrics").await.1
     }
 
-    /// The value of a series, if it is there.
+    /// The value of a series, if the series exists.
     pub async fn metric(&self, series: &str) -> Option<f64> {
         let text = self.metrics().await;
         let line = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));

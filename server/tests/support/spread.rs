@@ -16,7 +16,7 @@ use tonic::transport::Channel;
 
 pub type Client = SpreadServiceClient<Channel>;
 
-/// A stream of requests that a test sends into as it likes.
+/// A stream of requests, and its sender.
 pub fn requests()
 -> (mpsc::UnboundedSender<SpreadRequest>, impl stream::Stream<Item = SpreadRequest>) {
     let (sender, receiver) = mpsc::unbounded_channel();
@@ -36,7 +36,7 @@ pub struct Dispatcher {
     pub left: BTreeMap<i64, u64>,
     pub next: i64,
     pub declares_sizes: bool,
-    /// Whether small groups are said in a column.
+    /// Whether small groups are sent in a column.
     pub whole_groups: bool,
 }
 
@@ -65,7 +65,7 @@ impl Dispatcher {
             self.next += 1;
         }
         for group in &demand.groups {
-            // Its last jobs may have crossed the demand on the way.
+            // Its last jobs and the demand for more may have crossed on the wire.
             if self.left.contains_key(&group.group_index) {
                 input.groups.push(self.jobs(group.group_index, group.job_count, None));
             }
@@ -101,7 +101,7 @@ pub async fn converse(
         assert!(certificate.is_none(), "the certificate comes last");
         match answer.message.unwrap() {
             Answer::Demand(demand) => {
-                // The server may have heard enough, and have ended the stream.
+                // The server may already have ended the stream.
                 let _ = sender.send(asked(Asked::Input(dispatcher.answer(&demand))));
             }
             Answer::Turns(turns) => {

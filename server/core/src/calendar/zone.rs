@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// What the library's own "compatible" reading makes of a wall-clock time.
+    /// How jiff's own "compatible" rule reads a wall-clock time.
     fn compatible(zone: &Zone, wall: i64) -> i64 {
         let civil = DateTime::constant(1970, 1, 1, 0, 0, 0, 0)
             .checked_add(jiff::SignedDuration::from_secs(wall))

@@ -96,7 +96,8 @@ mod tests {
         }
     }
 
-    /// For even degrees Q(k, x) is the Poisson probability of fewer than k events: a finite sum.
+    /// For even degrees of freedom, Q(k, x) is the Poisson probability of fewer than k events,
+    /// which is a finite sum.
     #[test]
     fn even_degrees_are_a_finite_sum() {
         for (degrees, statistic) in
@@ -114,7 +115,8 @@ mod tests {
         }
     }
 
-    /// By Wilson and Hilferty the cube root is nearly normal; exact at the median of large degrees.
+    /// By Wilson and Hilferty, the cube root is nearly normal; exact at the median of many degrees
+    /// of freedom.
     #[test]
     fn a_million_slots_end_and_are_right() {
         let degrees = (1 << 20) - 1;

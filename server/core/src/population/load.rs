@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// Means of the fullest over the average, found by simulation outside this project.
+    /// Mean ratios of the fullest slot to the average, from a simulation outside this project.
     #[test]
     fn the_median_is_near_what_simulation_found() {
         for (population, places, ratio) in [
@@ -230,7 +230,7 @@ mod tests {
         ] {
             let load = even(population, places);
             let found = load.fullest_median as f64 / load.mean;
-            // a count is whole: allow one more or less besides 1.5 %
+            // a count is whole: allow one more or less in addition to 1.5 %
             let slack = 0.015 * ratio + 1.0 / load.mean;
             assert!((found - ratio).abs() <= slack, "{population}/{places}: {found} for {ratio}");
         }
@@ -257,7 +257,7 @@ mod tests {
         .unwrap();
         let load = schedule.slot_load(1_000_000);
         assert!((7_950..8_100).contains(&load.fullest_median), "{load:?}");
-        // Alone, the 112 larger slots would be thrown into by 7/8 of the IDs.
+        // On their own, the 112 larger slots receive 7/8 of the IDs.
         let alone = even(875_000, 112);
         assert!(load.fullest_p99.abs_diff(alone.fullest_p99) <= 2, "{load:?} {alone:?}");
         assert!(schedule.second_load(1_000_000).unwrap().fullest_median > 24);

@@ -201,7 +201,7 @@ mod tests {
             let tried: Vec<u64> = (1..=number).filter(|one| number.is_multiple_of(*one)).collect();
             assert_eq!(divisors(number), tried, "{number}");
         }
-        // The longest cycle of which half is a prime.
+        // The longest cycle whose half is a prime.
         assert_eq!(divisors(2 * 158_111_999_969).len() % 2, 0);
     }
 }

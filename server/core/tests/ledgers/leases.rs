@@ -1,4 +1,4 @@
-//! The promises of leases to their consumers, recorded as a history proceeds.
+//! What leases promise to consumers, recorded as a history proceeds.
 
 use offbeat_core::spread::lease::{
     Cause, Lease, LeaseId, LeaseSpec, Leases, Outcome, SettleAction, SettleOutcome,
@@ -8,7 +8,7 @@ pub(crate) const EPOCH: u64 = 7;
 const LEASE: u64 = 1_000;
 const MAX_ATTEMPT_COUNT: u32 = 3;
 
-/// What the histories are run against: the machine, or one that has been broken.
+/// What the histories run against: the machine, or a deliberately broken one.
 pub(crate) trait Machine {
     fn lease(
         &mut self,
@@ -62,27 +62,27 @@ impl Machine for Leases<u64, u8> {
     }
 }
 
-/// What the outside knows of a job.
+/// What an observer outside the machine knows of a job.
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
     attempts: u32,
-    /// Attempts that do not count.
+    /// Attempts that do not count, because the job was released.
     released: u32,
     consumer: u8,
-    /// The lease that counts, with its deadline; none while nobody holds the job.
+    /// The last lease and its deadline; `None` once the job was returned.
     held: Option<(LeaseId, u64)>,
-    /// When it may be leased again, if it was before.
+    /// When a returned job may be leased again.
     ready: Option<u64>,
     terminated: bool,
-    /// Whether its consumer has said, after the end of its lease, that it was not begun.
+    /// Whether its consumer released the job after the lease had ended.
     released_late: bool,
     outcome: Option<Outcome<u64>>,
 }
 
-/// Writes down what was promised, and notices what was not kept.
+/// Records what was promised, and reports what was not kept.
 struct Ledger {
     jobs: Vec<Known>,
-    /// Jobs that were leased for the first time.
+    /// The number of jobs that have been leased at least once.
     begun: usize,
     max_held: usize,
     max_outstanding: usize,
@@ -111,7 +111,7 @@ impl Ledger {
         (0..self.jobs.len()).filter(of).count()
     }
 
-    /// Whether a job is to be leased to a consumer who asks now.
+    /// Whether a consumer that asks now must get a job.
     fn is_due(&self, consumer: u8) -> bool {
         let expires = |job: &Known| job.held.is_some_and(|(_, deadline)| deadline <= self.now);
         let is_last = |job: &Known| job.attempts - job.released >= MAX_ATTEMPT_COUNT;
@@ -167,7 +167,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// What a settlement must come to, by the promises alone.
+    /// The outcome of a settlement that the promises require.
     fn expected(&self, index: usize, id: LeaseId, action: SettleAction) -> SettleOutcome {
         let job = self.jobs[index];
         let is_last = job.held.is_some_and(|(held, _)| held == id);
@@ -211,7 +211,8 @@ impl Ledger {
                 } else {
                     job.released_late = true;
                     if delay > 0 {
-                        // It was ready already. The lease is kept, to tell who may say it.
+                        // The job was ready already. The lease is kept, to know which consumer may
+                        // still release the job.
                         job.ready = Some(now + delay);
                     }
                 }
@@ -226,13 +227,13 @@ impl Ledger {
     }
 }
 
-/// The machine itself.
+/// The machine, not broken.
 pub(crate) fn machine(spec: &LeaseSpec) -> Box<dyn Machine> {
     Box::new(Leases::try_new(EPOCH, spec).unwrap())
 }
 
-/// Runs a history of events and then to the end, and says which promise was broken. `below` is
-/// asked for a number below each limit: it chooses the events.
+/// Runs a history of events, then lets every job end, and returns the promise that was broken.
+/// `below` returns a number below each limit and so chooses the events.
 pub(crate) fn history(
     below: &mut dyn FnMut(usize) -> usize,
     build: impl FnOnce(&LeaseSpec) -> Box<dyn Machine>,
@@ -254,7 +255,7 @@ pub(crate) fn history(
             _ => {
                 let (job, mut id) = given[below(given.len())];
                 if below(20) == 0 {
-                    id.epoch -= 1; // of a life before a restart
+                    id.epoch -= 1; // from before a restart
                 }
                 let action = match below(7) {
                     0..3 => SettleAction::Ack,
@@ -267,7 +268,7 @@ pub(crate) fn history(
             }
         }
     }
-    // To the end: what is leased is finished, and time passes only if nothing can be.
+    // To the end: leased jobs are acknowledged, and time advances only when nothing can be leased.
     for _ in 0..10 * job_count + 10 {
         if ledger.jobs.iter().all(|job| job.outcome.is_some()) {
             return ensure(machine.next_event(ledger.now).is_none(), || {
@@ -324,13 +325,13 @@ fn say(
 ) -> Checked {
     let mut outcomes = Vec::new();
     let outcome = machine.settle(ledger.now, id, action, &mut outcomes);
-    // What expires by now, expires before the settlement counts.
+    // A lease that has expired by now expires before the settlement counts.
     let expected = ledger.expected(job, id, action);
     ledger.jobs[job].terminated |=
         action == SettleAction::DeadLetter && expected == SettleOutcome::DeadLettered;
     outcomes.into_iter().try_for_each(|outcome| ledger.ended(outcome))?;
     let expected = match (expected, action) {
-        // Its last lease ran out just now.
+        // The last lease of the job has just expired.
         (SettleOutcome::Stale, SettleAction::DeadLetter) => ledger.expected(job, id, action),
         _ => expected,
     };

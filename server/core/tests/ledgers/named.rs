@@ -1,4 +1,4 @@
-//! The promises of named spreads to producers and consumers, recorded as a history proceeds.
+//! What named spreads promise to producers and consumers, recorded as a history proceeds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(crate) fn jobs(id: &str, count: usize) -> Vec<Bytes> {
     (0..count).map(|index| Bytes::from(format!("{id}/{index}"))).collect()
 }
 
-/// What a producer remembers of a group until it is settled.
+/// What a producer remembers of a group until the group is settled.
 #[derive(Debug, Clone, Default)]
 struct Owned {
     jobs: Vec<Bytes>,
@@ -50,47 +50,47 @@ struct Owned {
     settled: bool,
 }
 
-/// How producers may misbehave, to show that the ledger would notice.
+/// Ways in which producers misbehave, to show that the ledger notices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Habit {
     Careful,
-    /// Submits again as if for the first time.
+    /// Submits groups again without their first receipt.
     ForgetsReceipts,
-    /// Does not say what it knows to be settled.
+    /// Does not report the jobs that it knows to be settled.
     ForgetsSettled,
-    /// Does not submit again after a restart.
+    /// Does not submit groups again after a restart.
     ForgetsGroups,
 }
 
-/// What becomes of the spread in a restart.
+/// What happens to the spread at a restart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Store {
-    /// It is lost.
+    /// The spread is lost.
     Memory,
-    /// A store keeps it, and may have lost its last moments. Every now and then the spread comes
-    /// from the store, as in another process.
+    /// A store keeps the spread, but may have lost its latest changes. Now and then the spread is
+    /// read from the store, as another process would do.
     Kept,
 }
 
 #[derive(Debug, Default)]
 struct JobLedger {
-    /// Until when a consumer may believe that it has it.
+    /// Until when a consumer may assume that it holds the job.
     held_until: Option<u64>,
-    /// Whether the producer knew that it is settled when it submitted last.
+    /// Whether the producer knew that the job was settled when it last submitted.
     known_settled: bool,
-    /// Whether the producer ever reported it as settled.
+    /// Whether the producer ever reported the job as settled.
     was_told: bool,
     ended: u32,
 }
 
-/// Gives a number below each limit: it chooses what happens.
+/// Returns a number below each limit, and so chooses what happens.
 pub(crate) type Chooser = Box<dyn FnMut(usize) -> usize>;
 
 pub(crate) struct World {
     below: Chooser,
     habit: Habit,
     store: Store,
-    /// The spread as the store had it a while ago.
+    /// An earlier state of the spread in the store.
     earlier: Vec<u8>,
     time: u64,
     start: u64,
@@ -158,7 +158,8 @@ impl World {
         self.time - self.start
     }
 
-    /// Submits a group, in one part or several; what a full spread refuses is not owned.
+    /// Submits a group in one part or several. The producer does not own a group that a full
+    /// spread refuses.
     fn submit_new(&mut self) -> Checked {
         self.named += 1;
         let id = format!("g{}", self.named);
@@ -208,7 +209,8 @@ impl World {
         Receipt { epoch: self.epoch, lease_millis: LEASE.cast_signed() }
     }
 
-    /// Submits what is not known to be settled again; in the same epoch that changes nothing.
+    /// Submits all groups again that are not known to be settled. In the same epoch this changes
+    /// nothing.
     fn submit_again(&mut self) -> Checked {
         for (id, owned) in &self.owned {
             if owned.settled || self.habit == Habit::ForgetsGroups {
@@ -226,7 +228,7 @@ impl World {
             let submitted = self.machine.submit(self.now(), &[part], BytesLeft::ALL);
             ensure(submitted.is_ok(), || format!("{id} again: {submitted:?}"))?;
             if self.store == Store::Kept && !is_lost {
-                continue; // a store that has the group does not read what else is said of it
+                continue; // a store that has the group ignores the rest of the submission
             }
             for (start, end) in &owned.known_settled {
                 for index in *start..*end {
@@ -295,7 +297,8 @@ impl World {
         Ok(())
     }
 
-    /// The spread goes through the store, or time passes unnoticed; nobody may see either.
+    /// Writes the spread to the store and reads it back, or advances its time. Neither may be
+    /// visible.
     fn keep(&mut self) {
         if self.below(3) == 0 {
             let past = self.below(1_500) as u64;
@@ -318,7 +321,7 @@ impl World {
         }
         let machine: NamedSpread = postcard::from_bytes(&self.earlier).unwrap();
         self.machine = machine.restart(self.epoch).map_err(|e| e.to_string())?;
-        // What it had forgotten comes again beside what it has.
+        // Jobs that the spread had forgotten come in addition to those that it has.
         let more = LimitChanges { max_job_count: Some(1_000), ..LimitChanges::default() };
         self.machine.update(&more).map_err(|e| e.to_string())?;
         self.earlier = postcard::to_stdvec(&self.machine).unwrap();
@@ -333,7 +336,7 @@ impl World {
         }
         self.epoch += 1;
         self.start = self.time;
-        self.spec.limits.max_job_count = 1_000; // what was settled unnoticed comes again
+        self.spec.limits.max_job_count = 1_000; // jobs with a lost settlement come back
         self.machine = NamedSpread::try_new(self.epoch, &self.spec).unwrap();
         self.submit_again()
     }
@@ -372,7 +375,7 @@ impl World {
         self.finish()
     }
 
-    /// Everything is settled in the end, and nothing is left behind.
+    /// In the end everything is settled and nothing is left.
     fn finish(&mut self) -> Checked {
         self.machine.close();
         for _ in 0..500 {
@@ -401,7 +404,7 @@ impl World {
         for ((id, index), known) in &self.ledger {
             let in_letters =
                 letters.iter().any(|letter| *letter.group_id == **id && letter.job_index == *index);
-            // Jobs that expired for the last time before a restart became dead letters unseen.
+            // Jobs whose last lease expired before a restart became dead letters without a report.
             let seen = known.ended > 0 || in_letters || known.was_told;
             ensure(seen || self.owned[id].settled, || format!("{id}/{index} was lost"))?;
         }

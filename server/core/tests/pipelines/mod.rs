@@ -1,4 +1,4 @@
-//! Pipelines to search through, and what the rules minimise.
+//! Pipelines for exhaustive search, and the scores that the rules minimize.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
 use num_rational::Ratio;
@@ -29,7 +29,7 @@ pub fn counts(plan: &Plan) -> Vec<i64> {
     plan.stages.iter().map(|stage| i64::try_from(stage.worker_count).unwrap()).collect()
 }
 
-/// What the rule minimises, as it stands in its definition.
+/// The score that the rule minimizes, straight from its definition.
 pub fn score(rule: Rule, stages: &[StageSpec], counts: &[i64]) -> Fraction {
     let term = |(stage, count): (&StageSpec, &i64)| {
         let (work, count) = (i128::from(stage.backlog_count), i128::from(*count));
@@ -41,7 +41,7 @@ pub fn score(rule: Rule, stages: &[StageSpec], counts: &[i64]) -> Fraction {
     stages.iter().zip(counts).map(term).sum()
 }
 
-/// Every allocation of so many workers within the stages' bounds.
+/// Every allocation of this many workers within the bounds of the stages.
 pub fn all(stages: &[StageSpec], workers: i64) -> Vec<Vec<i64>> {
     let Some((first, rest)) = stages.split_first() else {
         return if workers == 0 { vec![vec![]] } else { vec![] };

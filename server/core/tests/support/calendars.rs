@@ -44,7 +44,7 @@ pub fn window_in(length: i64) -> impl Strategy<Value = CycleWindow> {
     })
 }
 
-/// Around changes of the clocks in these zones, and elsewhere.
+/// Instants around clock changes in these zones, and elsewhere.
 pub fn instants() -> impl Strategy<Value = i64> {
     let near = |at: i64| at - 3 * DAY..at + 3 * DAY;
     prop_oneof![
@@ -91,7 +91,7 @@ pub fn schedules() -> impl Strategy<Value = (Schedule, i64)> {
     let placement = prop::sample::select(vec![PlacementKind::Hash, PlacementKind::Fraction]);
     (cycles(), instants(), placement)
         .prop_flat_map(|(cycle, at, placement)| {
-            // Not only the last days of a month, which short ones do not have.
+            // Not only the last days of a month, which short months do not have.
             let windows = prop_oneof![
                 Just(Vec::new()),
                 window_in(cycle.1.min(28 * DAY)).prop_map(|window| vec![window]),
@@ -112,7 +112,7 @@ pub fn schedules() -> impl Strategy<Value = (Schedule, i64)> {
         })
 }
 
-/// A place for a key: a hash, or the fraction with its first bits.
+/// A place for a key: a hash, or the fraction with the same leading bits.
 pub fn place(schedule: &Schedule, key: u64) -> Place {
     match schedule.placement().kind() {
         PlacementKind::Fraction => schedule.place(&Id::fraction(fraction(key)).unwrap()).unwrap(),
@@ -127,7 +127,7 @@ pub fn selects(ranges: &KeyRanges, key: u64) -> bool {
     }
 }
 
-/// All runs of a key from an instant on, up to another: cycle, regular time and time.
+/// All runs of a key between two instants: cycle, regular time and time.
 pub fn runs(schedule: &Schedule, key: u64, from: i64, to: i64) -> Vec<(i64, i64, i64)> {
     let place = place(schedule, key);
     schedule
@@ -140,7 +140,7 @@ pub fn runs(schedule: &Schedule, key: u64, from: i64, to: i64) -> Vec<(i64, i64,
         .collect()
 }
 
-/// Whether an exclusion holds an instant: asked of the library, instant by instant.
+/// Whether an exclusion covers an instant, according to jiff.
 pub fn is_excluded(exclusions: &[ExclusionSpec], at: i64) -> bool {
     exclusions.iter().any(|exclusion| match &exclusion.times {
         ExclusionTimes::Dated { start, end } => *start <= seconds(at) && seconds(at) < *end,
@@ -161,7 +161,8 @@ pub fn is_excluded(exclusions: &[ExclusionSpec], at: i64) -> bool {
     })
 }
 
-/// All runs of a place in a span, walked: cycle, regular time and time in milliseconds.
+/// All runs of a place between two instants, by a walk: cycle, regular time and time in
+/// milliseconds.
 pub fn walked(schedule: &Schedule, place: &Place, from: i64, to: i64) -> Vec<(i64, i64, i64)> {
     let runs = schedule.runs_from(seconds(from), 1).unwrap();
     runs.next_runs(place)

@@ -24,7 +24,7 @@ pub fn fraction(key: u64) -> f64 {
     (key >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// An ID of the key, which the schedule places as it does the key.
+/// An ID made from the key, of a type that the placement of the schedule takes.
 pub fn id(schedule: &Schedule, key: u64) -> Id<'static> {
     match schedule.placement().kind() {
         PlacementKind::Fraction => Id::fraction(fraction(key)).unwrap(),

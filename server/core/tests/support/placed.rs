@@ -28,12 +28,12 @@ pub fn schedules() -> impl Strategy<Value = Schedule> {
     )
 }
 
-/// An ID of a number; those of neighbours are far apart.
+/// An ID made from a number; consecutive numbers give IDs that are far apart.
 pub fn id_for(schedule: &Schedule, number: u64) -> Id<'static> {
     id(schedule, number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// The runs of a place in a span, by walking its cycles with what AssignSlot says.
+/// The runs of a place before `until`, by a walk over its cycles that starts at `from`.
 pub fn runs_by_walking(
     schedule: &Schedule,
     place: &Place,

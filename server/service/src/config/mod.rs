@@ -231,13 +231,13 @@ mod tests {
         let tls = ["--tls-certificate", "c.pem", "--tls-key", "k.pem"];
         assert!(Config::from_flags([&["--listen", "0.0.0.0:1"][..], &tls].concat()).is_ok());
         assert!(Config::from_flags(["--listen", "0.0.0.0:1", "--insecure"]).is_ok());
-        // TLS of the services does not cover the admin port.
+        // TLS on the service port does not cover the admin port.
         let admin = ["--admin-listen", "0.0.0.0:1"];
         assert!(refusal(&[&admin[..], &tls].concat()).contains("--admin-listen"));
         let encrypted = [&admin[..], &tls, &["--admin-tls"]].concat();
         assert!(Config::from_flags(encrypted).is_ok());
         assert!(refusal(&["--admin-tls"]).contains("--tls-certificate"));
-        // Each flag allows its own port alone.
+        // Each flag applies to its own port only.
         assert!(refusal(&[&admin[..], &["--insecure"]].concat()).contains("--admin-insecure"));
         assert!(Config::from_flags([&admin[..], &["--admin-insecure"]].concat()).is_ok());
         let both = ["--listen", "0.0.0.0:1", "--admin-insecure"];

@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_hundred_spreads_have_series_of_their_own_and_those_open_longest_keep_them() {
         let mut spreads = vec![spread("spent", 1, true, 0), spread("stuck", 2, false, 7)];
-        // Others come later, under names that sort before.
+        // Other spreads open later, under names that sort first.
         spreads.extend((0..120).map(|n| spread(&format!("a-{n:03}"), 10 + n, false, 1)));
         let shown = labelled(spreads);
         assert_eq!(shown.len(), 101);

@@ -53,7 +53,7 @@ mod tests {
             let mut sorted = values.clone();
             sorted.sort_unstable();
             let shares = [0.05, 0.5, 0.5, 0.95, 0.999];
-            // n·share values at least are not above it.
+            // At least n·share values are not above the quantile.
             let expected = shares.map(|share| {
                 let enough = |value: &&u64| {
                     let not_above = sorted.iter().filter(|other| other <= value).count();

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::generator::Generator;
 
-    /// Both with a row and with a heap.
+    /// With a row and with a heap.
     #[test]
     fn they_leave_by_time_and_then_as_they_came() {
         for most in [1, 15, FEW, FEW + 1, 500] {

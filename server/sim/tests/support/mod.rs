@@ -8,7 +8,7 @@ use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::scenario::{Scenario, parse};
 use offbeat_sim::world::{Trace, Watch, run};
 
-/// With a limit that ends an endless world within seconds.
+/// Limits the events, so that an endless world ends within seconds.
 pub fn scenario(text: &str) -> Scenario {
     let none = |file: &str| Err(Rejection::new(Reason::Malformed, "samples", file, "none"));
     let parsed = parse(text, &none).unwrap();
@@ -25,7 +25,7 @@ pub fn shipped(name: &str) -> Scenario {
     scenario(&std::fs::read_to_string(folder.join(name)).unwrap())
 }
 
-/// What traces come to, one for each seed of each strategy.
+/// The results of traces, one trace for each seed of each strategy.
 pub fn results(scenario: &Scenario, traces: Vec<Vec<Trace>>) -> Results {
     let seeds = scenario.seeds.len();
     let digests = traces.into_iter().enumerate().map(|(strategy, traces)| {
@@ -41,7 +41,7 @@ pub fn traces(scenario: &Scenario, seed: u64) -> Vec<Trace> {
     strategies.map(|one| run(scenario, one, seed, &Watch::default()).unwrap()).collect()
 }
 
-/// Everything at once: locks, throttling, an outage, children, lanes, an autoscaler.
+/// All features at once: locks, throttling, an outage, children, lanes, an autoscaler.
 pub const BUSY: &str = r#"
 name = "all there is"
 duration = "1d"
@@ -95,7 +95,7 @@ kind = "spread"
 feeders = 8
 "#;
 
-/// The same with lanes, whose workers are constant.
+/// The same with lanes, which need a constant number of workers.
 pub fn lanes() -> String {
     let (begin, rest) = BUSY.split_once("[autoscaler]").unwrap();
     let (children, _) = rest.split_once("[[strategies]]").unwrap();

@@ -177,7 +177,7 @@ mod tests {
     use super::super::calls::{Call, LAYOUT, encoded};
     use super::*;
 
-    /// The entries of a journal: a spread in all its parts.
+    /// Journal entries that cover every part of a spread.
     fn journal() -> Vec<Vec<u8>> {
         let group = |id: &str, commits: bool| {
             let payloads = vec![Bytes::from_static(b"one"), Bytes::from_static(b"two")];
@@ -214,8 +214,8 @@ mod tests {
         postcard::to_stdvec(value).unwrap()
     }
 
-    /// A Redis may hold data of another release. If this fails, entries or snapshots have another
-    /// form: raise `LAYOUT`, and update the digest.
+    /// A Redis may hold data from another release. If this test fails, the format of entries or
+    /// snapshots has changed: raise `LAYOUT` and update the digest.
     #[test]
     fn another_form_of_journals_and_snapshots_is_another_layout() {
         let mut replica = Replica::default();
