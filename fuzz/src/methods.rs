@@ -43,7 +43,8 @@ messages! {
     StreamJobsRequest DescribeSpreadRequest ListSpreadsRequest ListDeadLettersRequest
     DeleteDeadLettersRequest CloseSpreadRequest AllocateWorkersRequest ChooseStageRequest
     RouteJobRequest DispatchJobsRequest SplitWorkersRequest UpdateSpreadRequest
-    RedriveDeadLettersRequest AssignSlotResponse AssignSlotsResponse DescribeScheduleResponse
+    RedriveDeadLettersRequest ListDueRunsRequest AuditIdsRequest CompareSchedulesRequest
+    PlanMigrationRequest ListSchedulesRequest AssignSlotResponse AssignSlotsResponse DescribeScheduleResponse
     SpreadResponse AllocateWorkersResponse
     }
     "offbeat.v1beta1" proto::v1beta1 {
@@ -58,7 +59,7 @@ impl Message {
 }
 
 /// Stateless methods of slots, spreads, stages and lanes. Plans are left out: each takes seconds.
-pub const STATELESS: [&str; 13] = [
+pub const STATELESS: [&str; 18] = [
     "SlotService/AssignSlot",
     "SlotService/AssignSlots",
     "SlotService/DescribeSchedule",
@@ -72,6 +73,11 @@ pub const STATELESS: [&str; 13] = [
     "LaneService/RouteJob",
     "LaneService/DispatchJobs",
     "LaneService/SplitWorkers",
+    "SlotService/ListDueRuns",
+    "SlotService/AuditIds",
+    "SlotService/CompareSchedules",
+    "SlotService/PlanMigration",
+    "SlotService/ListSchedules",
 ];
 
 pub const NAMED: [&str; 13] = [

@@ -10,7 +10,7 @@ use Offbeat\Exception\InvalidArgument;
  * The lease of a job, for a process that did not pull the job: NamedSpread::settle() takes it. As text it goes into a
  * message, in a form that all clients of Offbeat read.
  *
- * Of two leases of a job, the later has the larger attempt, or another epoch.
+ * Of two leases of a job, the later has the larger token: compare epoch, sequence and attempt, in this order.
  */
 final class LeaseToken implements \Stringable
 {

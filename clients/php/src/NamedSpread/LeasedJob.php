@@ -12,8 +12,8 @@ use Offbeat\Times;
 /**
  * A leased job. Its consumer settles it before the lease ends; otherwise the job is leased again.
  *
- * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later has the
- * larger attempt, or another epoch.
+ * Epoch, sequence and attempt, compared in this order, are a fencing token: of two leases of a
+ * job, the later has the larger token.
  */
 final class LeasedJob
 {

@@ -46,8 +46,8 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
     ``OFFBEAT_TIMEOUT``, else 10 s; a stream has only the one that it is given itself. It may be
     ``"web"``, 0.3 s with a ``breaker``, or ``"worker"``, 10 s without one.
     Calls that did not reach the sidecar are made again, for up to 4 s and within their
-    timeout; those of a named spread are made once, but its producers and consumers are
-    patient themselves.
+    timeout; those of a named spread for a third of a second, as its producers and consumers
+    are patient themselves.
 
     ``mode`` says who decides; by default ``OFFBEAT_MODE``, else ``"remote"``: the sidecar. In
     ``"auto"``, what needs no sidecar is decided here, to the bit as the sidecar decides it; bulk

@@ -24,8 +24,9 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     protected $sequence = 0;
     /**
      * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempt_count.
-     * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
-     * the larger attempt.
+     * Epoch, sequence and attempt, compared in this order, are a fencing token: of two leases of a
+     * job, the later one has the larger token. A redriven job has a new, larger sequence, and
+     * attempts from 1.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      */
@@ -65,8 +66,9 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
      *           Position in the order of first attempts, from 0. Epoch and sequence identify the job.
      *     @type int $attempt
      *           Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempt_count.
-     *           Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
-     *           the larger attempt.
+     *           Epoch, sequence and attempt, compared in this order, are a fencing token: of two leases of a
+     *           job, the later one has the larger token. A redriven job has a new, larger sequence, and
+     *           attempts from 1.
      *     @type string $group_id
      *           The group, as its producer calls it.
      *     @type int|string $job_index
@@ -110,8 +112,9 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
 
     /**
      * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempt_count.
-     * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
-     * the larger attempt.
+     * Epoch, sequence and attempt, compared in this order, are a fencing token: of two leases of a
+     * job, the later one has the larger token. A redriven job has a new, larger sequence, and
+     * attempts from 1.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      * @return int
@@ -123,8 +126,9 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
 
     /**
      * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempt_count.
-     * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
-     * the larger attempt.
+     * Epoch, sequence and attempt, compared in this order, are a fencing token: of two leases of a
+     * job, the later one has the larger token. A redriven job has a new, larger sequence, and
+     * attempts from 1.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      * @param int $var

@@ -14,7 +14,8 @@ _TEXT = re.compile(r"([0-9]{1,20})\.([0-9]{1,20})\.([0-9]{1,10})", re.ASCII)
 class LeaseToken:
     """A lease of a job, for those who did not pull it: :meth:`NamedSpread.settle` takes it.
 
-    Of two leases of a job, the later one has the larger ``attempt``, or the larger ``epoch``.
+    Of two leases of a job, the later one has the larger token: compare epoch, sequence and
+    attempt, in this order.
 
     >>> LeaseToken.parse(str(LeaseToken(epoch=1, sequence=5, attempt=2)))
     LeaseToken(epoch=1, sequence=5, attempt=2)

@@ -6,7 +6,7 @@ module Offbeat
   # The lease of a job, for a process that did not pull the job: {NamedSpread#settle} takes it. As text it goes into a
   # message, in a form that all clients of Offbeat read.
   #
-  # Of two leases of a job, the later one has the larger attempt, or another epoch.
+  # Of two leases of a job, the later one has the larger token: compare epoch, sequence and attempt, in this order.
   LeaseToken = Value.define(:epoch, :sequence, :attempt) do
     # Reads a token from its text. Any other text raises {InvalidArgument}.
     def self.parse(text)
