@@ -1,7 +1,7 @@
-"""Runs the comparisons, one after the other, and writes docs/benchmarks.md of what they print.
+"""Runs the comparisons one after the other, and writes docs/benchmarks.md from their output.
 
-run.py [SECTION...]; `benchmarks/run.sh` makes ready what it needs. Every script prints lines of a
-name and a figure, with a tab between them; what is said about them here has no figures.
+run.py [SECTION...]; `benchmarks/run.sh` prepares what it needs. Every script prints lines of a
+name and a figure, separated by a tab; the texts in this file contain no figures.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Section:
     intro: str
     command: list[str]
     unit: str = ""
-    #: Pairs of patterns: each row that the first matches, over the row that the second names.
+    #: Pairs of patterns: each row that the first one matches is divided by the row of the second.
     ratios: list[tuple[str, str]] = field(default_factory=list)
     timeout: int = 240
 
@@ -260,7 +260,7 @@ def main() -> int:
 
 
 def measured(section: Section) -> Lines | None:
-    """Run a section, and return what it printed: rows of names and figures."""
+    """Run a section, and return the rows of names and figures that it printed."""
     environment = {**os.environ, "OFFBEAT_PYTHON": PYTHON}
     try:
         done = subprocess.run(
@@ -337,7 +337,7 @@ def ratios(section: Section, lines: Lines) -> str:
 
 
 def escaped(pattern: str) -> str:
-    """Patterns here know `.*` alone."""
+    """Escape a pattern, in which only `.*` is special."""
     return ".*".join(map(re.escape, pattern.split(".*")))
 
 
@@ -390,7 +390,7 @@ def first_line(*command: str) -> str:
 
 
 def machine() -> str:
-    """Say what ran, on what."""
+    """Describe the machine and the programs that ran on it."""
     cpu = Path("/proc/cpuinfo").read_text()
 
     def of_cpu(key: str) -> str:
