@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes docs/reference from the comments of the protos. With a folder as argument, there instead.
+"""Writes docs/reference, or the folder given as argument, from the comments of the protos.
 
-Reads the descriptors that `buf build` makes: they hold the comments by the paths of what they
-describe (FileDescriptorProto.source_code_info).
+Reads the descriptors that `buf build` makes, which hold each comment by the path of the element
+that it describes (FileDescriptorProto.source_code_info).
 """
 
 import shutil
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUF = ROOT / "target/tools/node_modules/.bin/buf"
 OUT = ROOT / "docs/reference"
 
-#: What each file is about, in the order of the index.
+#: The subject of each file, in the order of the index.
 FILES = {
     "v1/slots.proto": "slots and runs of IDs",
     "v1/schedule.proto": "schedules",
@@ -45,7 +45,7 @@ WELL_KNOWN = "https://protobuf.dev/reference/protobuf/google.protobuf/#"
 
 
 def page_of(file: str) -> str:
-    """The page of a file: offbeat/v1/slots.proto is v1-slots.md."""
+    """The name of a file's page: v1-slots.md for offbeat/v1/slots.proto."""
     return file.removeprefix("offbeat/").replace("/", "-").removesuffix(".proto") + ".md"
 
 
@@ -59,12 +59,12 @@ class Page:
         self.places = {tuple(place.path): place for place in info}
 
     def comment(self, *path: int) -> str:
-        """The comment before what a path names, as Markdown."""
+        """The leading comment of the element at a path, as Markdown."""
         place = self.places.get(path)
         return prose(place.leading_comments) if place else ""
 
     def head(self) -> str:
-        """Comments that stand alone, before the first declaration."""
+        """The detached comments before the first declaration."""
         first = min(
             (path for path in self.places if path and path[0] in (4, 5, 6) and len(path) == 2),
             key=lambda path: self.places[path].span[0],
@@ -167,19 +167,18 @@ def prose(comment: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Without characters that Markdown would take for its own."""
+    """Escapes characters that are special in Markdown."""
     for sign in "*<>[]":
         text = text.replace(sign, "\\" + sign)
     return text
 
 
 def cell(text: str) -> str:
-    """A text in one line of a table."""
+    """A text as a cell of a table, on one line."""
     return text.replace("|", "\\|").replace("\n\n", "<br>").replace("\n", " ")
 
 
 def main() -> None:
-    """Write every page."""
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else OUT
     built = subprocess.run(
         [BUF, "build", ROOT / "proto", "--output", "-"], check=True, capture_output=True

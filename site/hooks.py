@@ -1,7 +1,7 @@
-"""Hooks of mkdocs: links that leave docs/ lead to pages of the site, below repository/.
+"""Hooks of mkdocs: links out of docs/ lead to pages of the site, below repository/.
 
-A page of the repository that is Markdown is shown as such, any other file as text, and a folder as
-the list of what is in it. So the site needs no other server.
+Markdown files of the repository are rendered, other files are shown as text, and a folder is
+shown as a list of its files. So the site does not depend on another server.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ ROOT = Path(__file__).parents[1]
 FOLDER = "repository"
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 CODE = re.compile(r"^(`{3,}).*?^\1$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
-#: Longer files are cut: a page of the site is for reading.
+#: Longer files are truncated, because a page is meant to be read.
 MAX_LINES = 1000
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Give headings the anchors that GitHub gives them."""
+    """Give headings the same anchors as GitHub."""
     config.mdx_configs["toc"]["slugify"] = slugify(case="lower")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Add the files that pages link to, and those that these link to, and so on."""
+    """Add the files that pages link to, transitively."""
     found = {file.src_uri: file.content_string for file in files.documentation_pages()}
     while found:
         page, text = found.popitem()
@@ -44,7 +44,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links lead to where their files are on the site."""
+    """Rewrite links to the places of their files on the site."""
     here = page.file.src_uri
 
     def moved(link: re.Match) -> str:
@@ -58,7 +58,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def outside_of_code(markdown: str, change) -> str:
-    """Change the links of a page, and leave its code alone."""
+    """Change the links of a page, except those in code."""
     parts, end = [], 0
     for code in CODE.finditer(markdown):
         parts += [LINK.sub(change, markdown[end : code.start()]), code[0]]
@@ -79,7 +79,7 @@ def linked(page: str, text: str) -> list[str]:
 
 
 def path_of(page: str, link: str) -> str | None:
-    """The path in the repository that a link of a page means, if it is one of its files."""
+    """The path in the repository that a link leads to, or None if it leads elsewhere."""
     if "://" in link or link.startswith("mailto:"):
         return None
     prefix = f"{FOLDER}/"
@@ -92,14 +92,14 @@ def path_of(page: str, link: str) -> str | None:
 
 
 def name_of(path: str) -> str:
-    """The source of the page that shows a path of the repository."""
+    """The source file name of the page that shows a path of the repository."""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     return f"{FOLDER}/{path}" if path.endswith(".md") else f"{FOLDER}/{path}.md"
 
 
 def content_of(path: str) -> str:
-    """The page that shows a path of the repository."""
+    """The Markdown of the page that shows a path of the repository."""
     file = ROOT / path
     if path.endswith(".md"):
         return file.read_text()

@@ -1,7 +1,7 @@
-"""Draws where kinds stand on the cycle and in a turn of late runs, as SVG on standard output.
+"""Draws the places of kinds in the cycle and in a turn of late runs, as SVG on standard output.
 
-Readable on light and dark pages: the picture has a background and colours for each. Places are
-those of the definition of a hash placement: the two halves of the MD5 of the ID.
+Readable on light and dark pages: the picture has a background and colours for both themes. Places
+are computed as HASH placement defines them: from the two halves of the MD5 of the ID.
 
 python3 site/reciprocal_slots.py >docs/images/reciprocal_slots.svg
 """
@@ -44,13 +44,13 @@ LABEL = (
 
 
 def places(account: str) -> tuple[float, float]:
-    """Where an account stands, as a share of the cycle and of a turn."""
+    """The place of an account, as a share of the cycle and of a turn."""
     digest = md5(account.encode()).digest()
     return tuple(int.from_bytes(half, "big") / 2**64 for half in (digest[:8], digest[8:]))
 
 
 def point(centre: int, share: float, radius: float) -> tuple[float, float]:
-    """A point of a dial, whose share 0 is at the top."""
+    """A point on a dial; share 0 is at the top."""
     return centre + radius * sin(2 * pi * share), MIDDLE - radius * cos(2 * pi * share)
 
 
@@ -65,7 +65,7 @@ def clock(seconds: int, in_hours: bool) -> str:
 
 
 def labelled(centre: int, share: float, lines: list[tuple[str, str]]) -> list[str]:
-    """Words beside the dial, outside of it."""
+    """Labels next to the dial, outside of it."""
     x, y = point(centre, share, RADIUS + 20)
     side = "start" if x > centre + 20 else "end" if x < centre - 20 else "middle"
     above = 17 * (len(lines) - 1)

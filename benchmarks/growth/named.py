@@ -1,6 +1,6 @@
-"""How long a job takes as named spreads and their consumers grow: ADDRESS.
+"""Time per job as the numbers of named spreads and of consumers grow: named.py ADDRESS.
 
-Prints a curve's name, a size, and nanoseconds for each job that is pulled and settled.
+Each line is the name of a curve, a size, and the nanoseconds to pull and settle a job.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def settle(name: str, leased: pb.LeasedJobs) -> int:
 
 
 def spreads() -> None:
-    """All stay open, and full except for the jobs that are pulled and settled."""
+    """All spreads stay open and full, except for the jobs that are pulled and settled."""
     made = 0
     for count in (16, 32, 64, 128, 256, 512):
         for number in range(made, count):
@@ -68,7 +68,7 @@ def spreads() -> None:
 
 
 def consumers() -> None:
-    """All hold a job; each in turn pulls and settles some more."""
+    """Every consumer holds a job; each in turn pulls and settles some more."""
     open_spread("consumers")
     for group in range(160):
         submit("consumers", f"g{group}")

@@ -1,11 +1,11 @@
-"""Counts the instructions of hot paths, which noise cannot touch, and compares with a table.
+"""Counts the instructions of hot paths, which are free of noise, and compares them with a table.
 
 check.py [--write] [HOT_PATHS [OFFBEAT]]: the example `hot_paths` of the core and, if given, the
-server, both as `cargo build --release` makes them. Run under callgrind, which knows no AVX-512.
+server, both built by `cargo build --release`. Both run under callgrind, which lacks AVX-512.
 
-Each path is walked so many times and twice as many: the difference has nothing of the start. The
-counts hold for one compiler, which the table names: beside another, or without callgrind, nothing
-is compared, and it says so. With --write the counts become the table.
+Each path runs n times and then 2n times; the difference excludes the cost of starting. The
+counts hold for one compiler, which the table names. With another one, or without callgrind,
+the script says so and compares nothing. With --write the counts become the table.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TABLE = Path(__file__).with_name("counts.tsv")
-#: Of the count in the table; more is a failure, and so is less: then the table must be made again.
+#: Share of the count in the table. A difference either way is a failure: after an improvement,
+#: the table must be written again.
 TOLERANCE = 0.03
 TIMES = {"one": 2_000, "route": 4_000, "nothing": 1_000}
-#: Questions to a server under callgrind, some fifty times slower than it is.
+#: Calls of each method. Under callgrind, a server is some fifty times slower.
 QUESTIONS = {"AssignSlot": 300, "AssignSlots, 4,096 UUIDs": 6, "ListSlots": 60}
 
 
@@ -79,7 +80,7 @@ def compare(counts: dict[str, float], table: dict[str, float]) -> int:
 
 
 def machine() -> str | None:
-    """Return what counts depend on."""
+    """Return the name of the compiler and the machine, on which the counts depend."""
     try:
         valgrind = output("valgrind", "--version").strip()
     except FileNotFoundError:
@@ -112,7 +113,7 @@ CALLGRIND = ("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null")
 
 
 def core(program: str) -> dict[str, float]:
-    """Return the instructions an item of the core's paths."""
+    """Return the instructions per item of each of the core's paths."""
     paths = [line.split("\t") for line in output(program).splitlines()]
     for name, _, usable in paths:
         if usable != "usable":
@@ -136,7 +137,7 @@ def core(program: str) -> dict[str, float]:
 
 
 def server(program: str) -> dict[str, float]:
-    """Return the instructions a question of the whole server, beside those of its connections."""
+    """Return the instructions per call of the whole server, without those of its connections."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         counts = pool.map(
             lambda name: (
@@ -149,7 +150,7 @@ def server(program: str) -> dict[str, float]:
 
 
 def ask(program: str, name: str, times: int) -> int:
-    """Return the instructions of a server that is asked so many times."""
+    """Return the instructions of a server that answers this number of calls."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     command = [*CALLGRIND, program, "serve", "--listen", address, "--admin-listen", "off"]
@@ -185,7 +186,7 @@ def ask(program: str, name: str, times: int) -> int:
 
 
 def question(name: str) -> tuple[str, bytes]:
-    """Return a method and the bytes of its request: a day of 144 slots, by hash."""
+    """Return a method and the bytes of its request, for a day of 144 slots by hash."""
 
     def field(number: int, value: bytes | int) -> bytes:
         if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""Compares versions of the Python client: the same calls, in turns, each in a process of its own.
+"""Compares two versions of the Python client: the same calls, alternating between processes.
 
 python benchmarks/python_client/turns.py ADDRESS BEFORE/clients/python/src AFTER/clients/python/src
 """

@@ -1,4 +1,4 @@
-"""A week of slots in Ciw, one node; it keeps a record of each job."""
+"""A week of slots in Ciw with one node, which keeps a record of each job."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A week of slots in SimPy, a process for each job; it keeps each job's wait and sojourn."""
+"""A week of slots in SimPy with a process for each job, which keeps its wait and sojourn time."""
 
 import random
 

@@ -8,19 +8,19 @@ WEEK = 7 * 24 * 3_600
 CYCLE = 8 * 3_600
 USERS = 29_000
 WORKERS = 15
-MU = math.log(6)  # of run times: their p50 is 6 s, their p90 18 s
+MU = math.log(6)  # of the run times, whose p50 is 6 s and whose p90 is 18 s
 SIGMA = math.log(18 / 6) / 1.2815515655446004
 
 
 def arrivals():
-    """When jobs are enqueued: every user at the same offset in every cycle."""
+    """The times at which jobs are enqueued: each user has the same offset in every cycle."""
     draw = random.Random(1).random
     offsets = sorted(draw() * CYCLE for _ in range(USERS))
     return [start + offset for start in range(0, WEEK, CYCLE) for offset in offsets]
 
 
 def timed(what, simulate):
-    """Prints how many times faster than real time `simulate` is, which answers with its jobs."""
+    """Prints how many times faster than real time `simulate` is; it returns its jobs."""
     best = math.inf
     for _ in range(3):
         random.seed(1)

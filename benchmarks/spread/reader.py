@@ -1,4 +1,4 @@
-"""Jobs a second that reach Python: the columns of one stream, and the client's turns."""
+"""Jobs per second that reach Python: as columns of one stream, and as turns of the client."""
 
 import sys
 import time
@@ -13,7 +13,7 @@ FEEDERS, WINDOW = 64, 65_536
 
 
 def columns(address, group, jobs):
-    """Say sizes alone, and sum the columns that come."""
+    """Send only the sizes of groups, and add up the columns that arrive."""
     outgoing = SimpleQueue()
     order = pb.SpreadOrder(feeder_count=FEEDERS)
     spec = pb.SpreadSpec(order=order, job_window=WINDOW, group_window=WINDOW // 16)
@@ -35,7 +35,7 @@ def columns(address, group, jobs):
 
 
 def turns(address, group, jobs):
-    """Take the turns of the client, with their jobs."""
+    """Iterate over the turns of the client, with their jobs."""
     client = offbeat.Client(address)
     groups = (range(start, start + group) for start in range(0, jobs, group))
     spread = client.spread(groups, FEEDERS, job_window=WINDOW, group_window=WINDOW // 16)

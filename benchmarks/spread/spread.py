@@ -1,4 +1,4 @@
-"""Jobs a second of a spreader written by hand: chained feeders and zip_longest."""
+"""Jobs per second of a spreader written by hand: chained feeders and zip_longest."""
 
 import sys
 import time

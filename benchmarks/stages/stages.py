@@ -1,4 +1,4 @@
-"""Sharing workers out by other means: every allocation there is, and the package apportionment.
+"""Other ways to allocate workers: exhaustive search, and the package apportionment.
 
 benchmarks/stages/stages.py prints nanoseconds, the best of three.
 """
@@ -13,7 +13,7 @@ from apportionment.methods import compute
 
 
 def enumerated(works, workers):
-    """As the source of the rule does it, but without the subsets that it throws away."""
+    """The algorithm of the rule's source, without the subsets that it discards."""
     stages = len(works)
     best, least = None, math.inf
     for bars in itertools.combinations(range(workers + stages - 1), stages - 1):
@@ -40,7 +40,7 @@ def main():
     ends = math.comb(16 + 9, 9)
     print(f"allocations of 16 workers over 10 stages\t{ends}")
     print(f"allocations of 100 workers over 20 stages\t{math.comb(119, 19):.1e}")
-    for stages, workers in ((10, 16), (50, 10_000)):  # it has names for 52
+    for stages, workers in ((10, 16), (50, 10_000)):  # the package has names for at most 52
         title = f"apportionment, D'Hondt in fractions, {stages} stages, {workers} workers"
         votes = works[:stages]
         timed(title, partial(compute, "dhondt", votes, workers, fractions=True, verbose=False))

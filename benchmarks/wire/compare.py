@@ -1,13 +1,13 @@
-"""Compares batches through the clients with those of another binary, the two in turns in one run.
+"""Compares batches through the clients against two binaries, which alternate in one run.
 
-compare.py [ROUNDS [SECONDS]]: `OFFBEAT_BIN` names the one binary, `OFFBEAT_BASELINE_BIN` the other,
-and `OFFBEAT_BASELINE_TREE` a checkout whose clients speak its contract, where that is another one:
+compare.py [ROUNDS [SECONDS]]: `OFFBEAT_BIN` names one binary, `OFFBEAT_BASELINE_BIN` the other,
+and `OFFBEAT_BASELINE_TREE` a checkout whose clients match the baseline, if the API differs:
 
     git worktree add target/baseline 6657406
 
-Each round runs `run.sh` with each, a little of one language at a time, and the order changes from
-round to round. The figures are medians of the rounds, and so is the ratio, of which the budget is
-0.8. On a machine that is busy it says little.
+Each round runs `run.sh` with both, one language at a time, and the order changes from
+round to round. The figures are medians over the rounds, and so is the ratio, whose budget is
+0.8. On a busy machine the result means little.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def measured(binary: str, tree: str, language: str, seconds: str) -> list[tuple[str, float]]:
-    """What one run prints, without what is decided in process."""
+    """The rows that one run prints, without those of decisions in process."""
     done = subprocess.run(
         [ROOT / "benchmarks" / "wire" / "run.sh", seconds],
         env={

@@ -1,4 +1,4 @@
-"""Batches over the wire beside deciding in process, in Python: ADDRESS [SECONDS [IDS A CALL]]."""
+"""Batches over the wire and in process, in Python: wire.py ADDRESS [SECONDS [IDS A CALL]]."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Callable
 import offbeat
 
 SLOT_SECONDS = 28_800
-#: What is decided in process beside it.
+#: The column that is decided in process, for comparison.
 OFFSETS = ["slot_offset_ticks"]
 address = sys.argv[1]
 seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2.0
@@ -71,7 +71,7 @@ contenders: dict[str, tuple[int, Callable[[], object]]] = {
     ),
 }
 
-# The answers are what Python itself decides.
+# The server's answers must equal what Python itself computes.
 answer = client.assign_packed(schedule, uuids=packed_uuids)
 for each, offset in zip(uuids, answer.slot_offset_ticks):
     assert random.Random(each.int).randrange(SLOT_SECONDS) == offset
@@ -79,10 +79,10 @@ answer = client.assign_packed(schedule, integers=integer_array)
 for number, offset in zip(integers, answer.slot_offset_ticks):
     assert random.Random(number).randrange(SLOT_SECONDS) == offset
 
-#: A turn: batches one after another, as of a producer with more rows than one holds.
+#: Duration of a round: consecutive batches, as from a producer with many rows.
 TURN_SECONDS = 0.1
 
-# In turns, so that what else the machine does weighs on all.
+# Alternate, so that other load on the machine affects all contenders alike.
 rates: dict[str, list[float]] = {name: [] for name in contenders}
 end = time.perf_counter() + seconds * len(contenders)
 while time.perf_counter() < end or len(rates["in process, UUIDs"]) < 5:

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.."
 deploy/image/prepare.sh
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
-# As old as its commit, so that the same commit gives the same layers.
+# The timestamp of the commit, so that the same commit gives the same layers.
 created=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 # Docker's format: OCI's own has no HEALTHCHECK.
 podman build --quiet --layers=false --format docker --timestamp "$created" \

@@ -1,7 +1,7 @@
-"""Writes what the static binary is made of: a CycloneDX bill, and the texts of the licences.
+"""Writes the bill of materials of the static binary (CycloneDX), and the texts of the licences.
 
-Cargo.lock alone would not do: it also lists what only builds or tests, and does not know
-what is linked in besides crates (Rust's library, glibc, SQLite), which is what ages.
+Cargo.lock alone is not enough: it also lists crates that only build or test, and it lacks
+the other linked libraries (Rust's library, glibc, SQLite), which age.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 LICENSE_FILE = re.compile(r"(licen[cs]e|copying|notice|unlicense)", re.IGNORECASE)
 LOCKED = re.compile(r'name = "(.+)"\nversion = "(.+)"\nsource = ".+"\nchecksum = "(.+)"\n')
-LGPL = Path("/usr/share/common-licenses/LGPL-2.1")  # where Debian has it
+LGPL = Path("/usr/share/common-licenses/LGPL-2.1")  # its path on Debian
 
 Component = dict[str, Any]
 
@@ -31,7 +31,7 @@ def cargo(*arguments: str) -> str:
 
 
 def linked_crates(target: str) -> tuple[list[tuple[str, str]], dict[str, set[str]]]:
-    """Return the crates in the binary as (name, version), offbeat first, and who uses whom."""
+    """Return the crates in the binary as (name, version), offbeat first, and their dependencies."""
     tree = cargo(
         *("tree", "--locked", "--package", "offbeat"),
         *("--target", target, "--no-dedupe"),
@@ -63,7 +63,7 @@ def crate_component(package: dict[str, Any], checksum: str | None) -> Component:
         "bom-ref": reference(name, version),
         "name": name,
         "version": version,
-        # Older crates write "MIT/Apache-2.0", which is no SPDX expression.
+        # Older crates write "MIT/Apache-2.0", which is not an SPDX expression.
         "licenses": [{"expression": package["license"].replace("/", " OR ")}],
         "purl": reference(name, version),
     }
@@ -73,7 +73,7 @@ def crate_component(package: dict[str, Any], checksum: str | None) -> Component:
 
 
 def linked_besides() -> list[Component]:
-    """Return what is in the binary and is no crate, as the building machine has it."""
+    """Return the linked libraries that are not crates, in the building machine's versions."""
     rust = subprocess.run(["rustc", "--version"], check=True, stdout=subprocess.PIPE, text=True)
     found = [
         ("rust-std", rust.stdout.split()[1], "rust-lang:rust", "MIT OR Apache-2.0"),
@@ -96,7 +96,7 @@ def linked_besides() -> list[Component]:
 def bill(
     components: list[Component], uses: dict[str, set[str]], binary_hash: str
 ) -> dict[str, Any]:
-    """Return the bill; the first component is the binary. The same binary has the same bill."""
+    """Return the bill, which is reproducible; the first component is the binary."""
     root, *parts = components
     root = {**root, "type": "application", "hashes": [{"alg": "SHA-256", "content": binary_hash}]}
     besides = {part["bom-ref"] for part in parts} - uses.keys()
@@ -116,7 +116,7 @@ def bill(
 
 
 def license_texts(packages: list[dict[str, Any]]) -> str:
-    """Return each text once, under the names of those whose it is."""
+    """Return each text once, under the names of the packages that have it."""
     owners: dict[str, list[str]] = {}
     if LGPL.exists():
         owners[LGPL.read_text().strip()] = ["glibc (LGPL-2.1-or-later)"]
@@ -154,7 +154,7 @@ def main() -> None:
         json.dumps(bill(components, uses, binary_hash), separators=(",", ":")) + "\n"
     )
     texts = license_texts(packages).encode()
-    arguments.licenses.write_bytes(gzip.compress(texts, mtime=0))  # the same texts, the same file
+    arguments.licenses.write_bytes(gzip.compress(texts, mtime=0))  # mtime=0: reproducible
 
 
 if __name__ == "__main__":

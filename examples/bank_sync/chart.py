@@ -1,6 +1,6 @@
-"""Draws what is due in each minute of a cycle, with cron and with Offbeat, as SVG.
+"""Draws how many jobs are due in each minute of a cycle, with cron and with Offbeat, as SVG.
 
-Readable on light and dark pages: the picture has a background and colours for each.
+Readable on light and dark pages: the picture has a background and colours for both themes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _text(x: float, y: float, words: str, kind: str = "") -> str:
 
 
 def _rounded_up(value: int) -> int:
-    """Return the next number of one digit and zeros, so that the axis ends on it."""
+    """Round up to one digit followed by zeros, for the end of the axis."""
     unit: int = 10 ** (len(str(value)) - 1)
     return -(-value // unit) * unit
 

@@ -30,7 +30,7 @@ EVERY_8_HOURS = offbeat.Schedule(PERIOD, slot_count=MINUTES, kinds=KINDS)
 
 @dataclass(frozen=True)
 class Result:
-    """What the table says after it has been scheduled."""
+    """The figures of the table after scheduling."""
 
     rows: int
     #: For each kind, how many of its jobs are due in each minute of the cycle.
@@ -73,7 +73,7 @@ def store(database: sqlite3.Connection, next_runs: dict[str, offbeat.SlotAssignm
 
 
 def examine(database: sqlite3.Connection) -> Result:
-    """Ask the table what is due when, and how far apart the jobs of an account are."""
+    """Query when jobs are due, and how far apart the jobs of an account are."""
     (rows,) = database.execute("SELECT count(*) FROM account").fetchone()
     period = int(PERIOD.total_seconds())
     due = {}
@@ -94,7 +94,7 @@ def examine(database: sqlite3.Connection) -> Result:
 
 
 def report(result: Result, description: offbeat.Description) -> None:
-    """Print what is due when, beside what cron on the hour would do."""
+    """Print when jobs are due, compared with cron on the hour."""
     in_all = result.due_in_all
     jobs = sum(in_all)
     hours = [sum(in_all[minute : minute + 60]) for minute in range(0, MINUTES, 60)]
@@ -105,7 +105,7 @@ def report(result: Result, description: offbeat.Description) -> None:
     print(f"  {'in the fullest minute':24}{jobs:18,}{max(in_all):12,}  mean {jobs // MINUTES:,}")
     print(f"  {'two jobs of an account':24}{'same instant':>18}{result.nearest!s:>12}  apart")
     prediction = description.slot_load
-    assert prediction is not None  # since a population was given
+    assert prediction is not None  # present because a population was given
     fullest = max(max(loads) for loads in result.due.values())
     print(
         f"\nFullest minute of one kind: {fullest:,} jobs."
@@ -115,7 +115,7 @@ def report(result: Result, description: offbeat.Description) -> None:
 
 
 def main() -> int:
-    """Schedule the accounts, and show the result."""
+    """Schedule the accounts, and print the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("accounts", nargs="?", type=int, default=200_000)
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the result into this file")

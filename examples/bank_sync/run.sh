@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The main job, from nothing: builds the sidecar, starts it, and lets a Python producer
+# The whole example: builds the sidecar, starts it, and lets a Python producer
 # schedule two jobs for each of 200,000 rows of an SQLite table, every 8 hours.
-# Needs Rust and Python 3.9 or later; everything else it makes under target/.
-# With OFFBEAT_ADDRESS it asks the sidecar there, builds none, and needs Python alone.
+# Needs Rust and Python 3.9 or later; it creates everything else under target/.
+# With OFFBEAT_ADDRESS it uses the sidecar at that address, and needs only Python.
 # Arguments go to producer.py: `run.sh --svg docs/images/bank_sync.svg` draws README's picture.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,4 +1,4 @@
-"""Answers cases line by line with the Python client, without a sidecar: see run.py."""
+"""Answers cases line by line with the Python client alone, without a sidecar: see run.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DECIDER = Decider(None, lambda: datetime.now(timezone.utc))
 
 
 def message_type(method: str) -> Any:
-    """Return the type of a method's request, if the client decides it."""
+    """Return the type of a method's request, if the client can decide it."""
     for module in (slots_pb2, due_runs_pb2, lanes_pb2):
         if hasattr(module, f"{method}Request"):
             return getattr(module, f"{method}Request")
@@ -25,7 +25,7 @@ def message_type(method: str) -> Any:
 
 
 def answer(method: str, request: Any) -> dict[str, Any]:
-    """Return the line of an answer."""
+    """Return the answer as an object for one line."""
     try:
         response = DECIDER.decide(method, json_format.ParseDict(request, message_type(method)()))
     except NeedsSidecar as needs:
@@ -37,7 +37,7 @@ def answer(method: str, request: Any) -> dict[str, Any]:
             "value": error.value,
             "allowed": error.allowed,
         }
-    if isinstance(response, ColumnsResponse):  # columns stand in for a message
+    if isinstance(response, ColumnsResponse):  # columns are converted to a message
         columns = slots_pb2.SlotAssignments(**vars(response.assignments))
         identity = response.identity
         response = slots_pb2.AssignSlotsResponse(identity=identity, assignments=columns)

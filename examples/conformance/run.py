@@ -1,10 +1,10 @@
-"""Asks an implementation the cases of tests/vectors/decisions, and compares its answers.
+"""Runs the cases of tests/vectors/decisions against an implementation, and compares its answers.
 
     python3 run.py http://127.0.0.1:2328         a server, by JSON over HTTP
     python3 run.py -- python3 local.py           a program that answers line by line
 
 Such a program reads a case as one line of JSON, {"method": …, "request": …}, and writes one line:
-{"response": …}, or {"reason": …, "field": …, "value": …, "allowed": …} of a refusal, or
+{"response": …}, or {"reason": …, "field": …, "value": …, "allowed": …} for a refusal, or
 {"unsupported": "why"}. The exit status is 1 if an answer differs.
 """
 
@@ -23,20 +23,20 @@ from typing import Any
 CASES = Path(__file__).parents[2] / "tests" / "vectors" / "decisions"
 PROTOS = Path(__file__).parents[2] / "proto" / "offbeat"
 
-#: Estimates, whose last digit may differ, and a sentence for people.
+#: Estimates, whose last digit may differ.
 ESTIMATES = ("bucketShare", "slotLoad", "secondLoad")
 
 Answer = dict[str, Any]
 
 
 def cases() -> list[Answer]:
-    """Return the cases of all files; those that only JSON can say wrong are the server's."""
+    """Return the cases of all files, without those that can be expressed only in JSON."""
     found = [case for file in sorted(CASES.glob("*.json")) for case in json.loads(file.read_text())]
     return [case for case in found if "raw" not in case and not case.get("json_only")]
 
 
 def request_of(case: Answer) -> Answer:
-    """Return the request, with what is too long to write out."""
+    """Return the request, with texts and lists filled in that are too long to write out."""
     request: Answer = case["request"]
     for name in ("fill_text", "fill_list"):
         if name in case:
@@ -50,7 +50,7 @@ def request_of(case: Answer) -> Answer:
 
 
 def plain(value: Any) -> Any:
-    """Return an answer in one form: numbers as text, times without zeros at their end."""
+    """Return an answer in normal form: numbers as text, times without trailing zeros."""
     if isinstance(value, dict):
         fields = {name: plain(field) for name, field in value.items() if name not in ESTIMATES}
         return {name: field for name, field in fields.items() if not is_empty(field)}
@@ -66,14 +66,14 @@ def plain(value: Any) -> Any:
 
 
 def is_empty(value: Any) -> bool:
-    """Say whether an answer may leave a field out that has this value."""
+    """Return whether an answer may leave out a field with this value."""
     if isinstance(value, str):
         return value in ("", "0") or value.endswith("_UNSPECIFIED")
     return not value
 
 
 def difference(case: Answer, answer: Answer) -> str | None:
-    """Say what is wrong with an answer."""
+    """Return a description of what is wrong with an answer."""
     if "response" in case:
         expected, actual = case["response"], answer.get("response")
         if case["method"] == "CompareSchedules" and actual:
@@ -90,7 +90,7 @@ def difference(case: Answer, answer: Answer) -> str | None:
 
 
 def server(address: str) -> Callable[[str, Answer], Answer]:
-    """Return what asks a server."""
+    """Return a function that calls a server."""
     services = {
         method: f"offbeat.{file.parent.name}.{service}"
         for file in PROTOS.glob("*/*.proto")
@@ -112,7 +112,7 @@ def server(address: str) -> Callable[[str, Answer], Answer]:
 
 
 def refusal(error: Answer) -> Answer:
-    """Return the parts of a refusal of the Connect protocol."""
+    """Return the parts of a refusal in the Connect protocol."""
     parts: Answer = {}
     for detail in error.get("details", []):
         debug = detail.get("debug", {})
@@ -123,7 +123,7 @@ def refusal(error: Answer) -> Answer:
 
 
 def program(command: list[str]) -> Callable[[str, Answer], Answer]:
-    """Return what asks a program, line by line."""
+    """Return a function that asks a program, line by line."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     to, answers = process.stdin, process.stdout
     assert to is not None
@@ -142,7 +142,7 @@ def program(command: list[str]) -> Callable[[str, Answer], Answer]:
 
 
 def main(arguments: list[str]) -> int:
-    """Ask all cases."""
+    """Run all cases."""
     if not arguments or (arguments[0] == "--") == (len(arguments) == 1):
         print(__doc__, file=sys.stderr)
         return 64

@@ -1,4 +1,4 @@
-"""Django's commands."""
+"""Runs Django's management commands."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""A web application that says when an account runs next, also while no sidecar answers."""
+"""A web application that says when an account runs next, even while no sidecar answers."""
 
 from __future__ import annotations
 

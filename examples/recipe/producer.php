@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 // Imports and exports bank accounts every 8 hours: a producer over MariaDB.
 //
-//   php producer.php begin [START]   once: the index, and where each kind of job begins
+//   php producer.php begin [START]   once: creates the index, and sets the first watermarks
 //   php producer.php tick [NOW]      every minute: enqueues what starts until the next minute
 //
-// Both may be run twice, at the same time, or be killed: each job has the ID of its run, so
+// Both can run twice, run concurrently, or be killed: each job has the ID of its run, so
 // nothing is enqueued twice. DATABASE is PDO's name of the database, with DATABASE_USER and
 // DATABASE_PASSWORD; OFFBEAT_ADDRESS is the sidecar's.
 
@@ -22,7 +22,7 @@ require __DIR__ . '/../../clients/php/autoload.php';
 
 const BATCH = 100;
 const FORMAT = 'Y-m-d H:i:s.v'; // all times are in UTC
-/** Both lock the account, so they must not meet on one. */
+/** Both lock the account, so they must not meet on one account. */
 const KINDS = ['import', 'export'];
 /** Seconds between two ticks: a job is in the queue before it is due. */
 const LOOK_AHEAD = 60;
@@ -65,7 +65,7 @@ final class Producer
         }
     }
 
-    /** Enqueues one kind, batch by batch. If this dies, the next tick does it again. */
+    /** Enqueues one kind, batch by batch. If this process dies, the next tick repeats it. */
     private function enqueue(string $kind, DateTimeImmutable $watermark, DateTimeImmutable $now): void
     {
         $end = $now->modify('+' . LOOK_AHEAD . ' seconds');
@@ -77,7 +77,7 @@ final class Producer
         $select = $this->db->prepare("SELECT id FROM account WHERE {$predicate->sql}");
         $select->execute($predicate->parameters);
         $stored = $select->fetchAll(PDO::FETCH_COLUMN);
-        // An ID that cannot be assigned must not keep the others from their runs.
+        // An ID that cannot be assigned must not block the runs of the others.
         $due = $this->client->listDueRuns(
             $this->schedule,
             array_map(self::uuid(...), $stored),
@@ -90,7 +90,7 @@ final class Producer
         foreach ($due->errors as $error) {
             fwrite(STDERR, "$error->field: $error->value is refused: $error->allowed\n");
         }
-        // A queue that takes a unique ID does what IGNORE does here.
+        // A queue with unique job IDs does what IGNORE does here.
         $insert = $this->db->prepare('INSERT IGNORE INTO job (run_id, kind, account_id, run_at) VALUES (?, ?, ?, ?)');
         foreach (array_chunk(iterator_to_array($due), BATCH, true) as $batch) {
             $this->db->beginTransaction();
@@ -100,7 +100,7 @@ final class Producer
             }
             $this->db->commit();
         }
-        // Not before all are enqueued; and another tick may have come further.
+        // Only after all are enqueued; and another tick may have got further.
         $this->db->prepare('UPDATE watermark SET enqueued_until = GREATEST(enqueued_until, ?) WHERE kind = ?')
             ->execute([$due->nextWatermarkTime->format(FORMAT), $kind]);
         echo "$kind: ", count($due), " jobs, $due->lateRunCount of them late; $due->supersededRunCount superseded\n";

@@ -1,10 +1,10 @@
 """Imports and exports bank accounts every 8 hours: a producer over PostgreSQL.
 
-    python producer.py begin [START]   once: the index, and where each kind of job begins
+    python producer.py begin [START]   once: creates the index, and sets the first watermarks
     python producer.py tick [NOW]      every minute: enqueues what starts until the next minute
 
-Both may be run twice, at the same time, or be killed: each job has the ID of its run, so
-nothing is enqueued twice. psycopg finds the database by PGHOST and so on, the client its
+Both can run twice, run concurrently, or be killed: each job has the ID of its run, so
+nothing is enqueued twice. psycopg finds the database by PGHOST and so on, the client finds its
 sidecar by OFFBEAT_ADDRESS.
 """
 
@@ -18,7 +18,7 @@ import psycopg
 from offbeat import Schedule, SqlColumnType, SqlDialect, SqlParameterStyle, SqlTarget
 
 PERIOD = timedelta(hours=8)
-#: Both lock the account, so they must not meet on one.
+#: Both lock the account, so they must not meet on one account.
 KINDS = ["import", "export"]
 SCHEDULE = Schedule(PERIOD, kinds=KINDS)
 #: The time between two ticks: a job is in the queue before it is due.
@@ -58,7 +58,7 @@ def tick(db: psycopg.Connection, client: offbeat.Client, now: datetime) -> None:
 def enqueue(
     db: psycopg.Connection, client: offbeat.Client, kind: str, watermark: datetime, now: datetime
 ) -> None:
-    """Enqueue one kind, batch by batch. If this dies, the next tick does it again."""
+    """Enqueue one kind, batch by batch. If this process dies, the next tick repeats it."""
     end = now + LOOK_AHEAD
     if watermark >= end:
         return
@@ -71,7 +71,7 @@ def enqueue(
     )
     select = f"SELECT id FROM account WHERE {predicate.sql}"
     ids = [row[0] for row in db.execute(select, predicate.parameters)]
-    # An ID that cannot be assigned must not keep the others from their runs.
+    # An ID that cannot be assigned must not block the runs of the others.
     due = client.list_due_runs(
         SCHEDULE,
         ids,
@@ -85,13 +85,13 @@ def enqueue(
         print(f"{error.field}: {error.value} is refused: {error.allowed}", file=sys.stderr)
     for first in range(0, len(due), BATCH):
         with db.transaction(), db.cursor() as cursor:
-            # A queue that takes a unique ID does what the conflict does here.
+            # A queue with unique job IDs does what ON CONFLICT does here.
             cursor.executemany(
                 "INSERT INTO job (run_id, kind, account_id, run_at) VALUES (%s, %s, %s, %s)"
                 " ON CONFLICT DO NOTHING",
                 [(run.run_id, kind, run.id, run.start_time) for run in due[first : first + BATCH]],
             )
-    # Not before all are enqueued; and another tick may have come further.
+    # Only after all are enqueued; and another tick may have got further.
     db.execute(
         "UPDATE watermark SET enqueued_until = greatest(enqueued_until, %s) WHERE kind = %s",
         (due.next_watermark_time, kind),
@@ -103,7 +103,7 @@ def enqueue(
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the command says."""
+    """Run the command."""
     with psycopg.connect(autocommit=True) as db, offbeat.Client() as client:
         if len(arguments) not in (1, 2) or arguments[0] not in ("begin", "tick"):
             print(__doc__, file=sys.stderr)

@@ -2,10 +2,10 @@
 
 # Imports and exports bank accounts every 8 hours: a producer over SQLite.
 #
-#   ruby producer.rb begin [START]   once: the index, and where each kind of job begins
+#   ruby producer.rb begin [START]   once: creates the index, and sets the first watermarks
 #   ruby producer.rb tick [NOW]      every minute: enqueues what starts until the next minute
 #
-# Both may be run twice, at the same time, or be killed: each job has the ID of its run, so
+# Both can run twice, run concurrently, or be killed: each job has the ID of its run, so
 # nothing is enqueued twice. DATABASE names the file, OFFBEAT_ADDRESS the sidecar.
 
 require "offbeat"
@@ -13,7 +13,7 @@ require "sqlite3"
 require "time"
 
 PERIOD = 8 * 3600
-KINDS = %w[import export].freeze # both lock the account, so they must not meet on one
+KINDS = %w[import export].freeze # both lock the account, so they must not meet on one account
 SCHEDULE = Offbeat::Schedule.new(period: PERIOD, kinds: KINDS)
 LOOK_AHEAD = 60 # the time between two ticks: a job is in the queue before it is due
 ACCOUNTS = Offbeat::SqlTarget.new(dialect: :sqlite, table: "account", column: "hash_digits",
@@ -38,29 +38,29 @@ def tick(db, client, now)
   end
 end
 
-# Enqueues one kind, batch by batch. If this dies, the next tick does it again.
+# Enqueues one kind, batch by batch. If this process dies, the next tick repeats it.
 def enqueue(db, client, kind, watermark, now)
   ahead = now + LOOK_AHEAD
   return if watermark >= ahead
 
-  # After a whole cycle, all accounts.
+  # After an outage of a whole cycle or more, all accounts have missed a run.
   predicate = client.window_predicate(SCHEDULE, ACCOUNTS, start_time: [watermark, ahead - PERIOD].max,
                                                           end_time: ahead, kind: kind)
   ids = db.execute("SELECT id FROM account WHERE #{predicate.sql}", predicate.parameters).flatten
-  # An ID that cannot be assigned must not keep the others from their runs.
+  # An ID that cannot be assigned must not block the runs of the others.
   due = client.list_due_runs(SCHEDULE, ids, watermark: watermark, now_time: now, look_ahead: LOOK_AHEAD,
                                             kind: kind, return_errors: true)
   due.errors.each { |error| warn("#{error.field}: #{error.value} is refused: #{error.allowed}") }
   due.each_slice(BATCH) do |batch|
     db.transaction do
       batch.each do |run|
-        # A queue that takes a unique ID does what the conflict does here.
+        # A queue with unique job IDs does what ON CONFLICT does here.
         db.execute("INSERT INTO job (run_id, kind, account_id, run_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                    [run.run_id, kind, run.id, millis(run.start_time)])
       end
     end
   end
-  # Not before all are enqueued; and another tick may have come further.
+  # Only after all are enqueued; and another tick may have got further.
   db.execute("UPDATE watermark SET enqueued_until = max(enqueued_until, ?) WHERE kind = ?",
              [millis(due.next_watermark_time), kind])
   puts "#{kind}: #{due.count} jobs, #{due.late_run_count} of them late; #{due.superseded_run_count} superseded"

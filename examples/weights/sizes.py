@@ -1,4 +1,4 @@
-"""Prints 5,000 users with sizes by Pareto's law (exponent 1.1), a name, a tab and a size each."""
+"""Prints 5,000 users as name, tab and size; sizes have a Pareto distribution (exponent 1.1)."""
 
 import random
 

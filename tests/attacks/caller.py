@@ -1,9 +1,9 @@
-"""A caller who behaves, in a process of its own: 200 calls a second on one connection.
+"""A well-behaved caller in a process of its own: 200 calls per second on one connection.
 
 ``python caller.py MESSAGE PORT [ADMIN_PORT]`` is that process, with the message of a call in
-hexadecimal digits, so that it need not load protobuf. Beside its calls it asks the admin port
-whether the server is ready, twice a second, each time on a new connection, as the kubelet does.
-Each line on standard input asks for what it has seen since the line before.
+hexadecimal digits, so that it need not load protobuf. It also asks the admin port
+twice per second whether the server is ready, each time on a new connection, as the kubelet does.
+Each line on standard input requests the record since the previous line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from frames import Peer, call
 METHOD = "/offbeat.v1.SlotService/AssignSlot"
 RATE = 200
 PROBES_A_SECOND = 2
-#: Seconds after which a call or a probe is given up.
+#: Seconds after which a call or a probe counts as failed.
 GIVEN_UP = 10
 
 
@@ -38,7 +38,7 @@ class Record:
 
 
 class Caller:
-    """Starts and asks the process."""
+    """Starts the process, and reads its records."""
 
     def __init__(self, message: bytes, port: int, admin_port: int | None = None) -> None:
         ports = [str(port)] if admin_port is None else [str(port), str(admin_port)]
@@ -50,7 +50,7 @@ class Caller:
         )
 
     def record(self) -> Record:
-        """What it has seen since the last time, up to a call and a probe that begin now."""
+        """The record since the last call, up to a call and a probe that begin now."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write("\n")
@@ -58,7 +58,6 @@ class Caller:
         return Record(**json.loads(self.process.stdout.readline()))
 
     def stop(self) -> None:
-        """Ends it."""
         self.process.kill()
         self.process.wait(timeout=10)
         for pipe in (self.process.stdin, self.process.stdout):
@@ -74,9 +73,9 @@ class Calls:
         self.peer: Peer | None = None
         self.changed = threading.Condition()
         self.seen = Record()
-        #: Set to probe at once.
+        #: Set to probe immediately.
         self.probe_now = threading.Event()
-        #: When the last call, and the last probe, began that has ended.
+        #: The start times of the last call and the last probe that have ended.
         self.last_call = self.last_probe = 0.0
 
     def take_record(self) -> Record:
@@ -91,7 +90,6 @@ class Calls:
         return seen
 
     def repeat_calls(self) -> None:
-        """Calls for ever."""
         due = time.monotonic()
         while True:  # until the process is killed
             due = max(due + 1 / RATE, time.monotonic() - 1 / RATE)
@@ -106,7 +104,7 @@ class Calls:
                 self.changed.notify_all()
 
     def call(self) -> str | None:
-        """One call; what went wrong with it."""
+        """Makes a call, and returns the error, if any."""
         if self.peer is None:
             try:
                 self.peer, self.stream = Peer(self.port), 1
@@ -123,7 +121,6 @@ class Calls:
         return f"a call was not answered: {seen}"
 
     def repeat_probes(self) -> None:
-        """Probes for ever."""
         while True:  # until the process is killed
             self.probe_now.wait(1 / PROBES_A_SECOND)
             self.probe_now.clear()
@@ -137,7 +134,7 @@ class Calls:
                 self.changed.notify_all()
 
     def probe(self) -> str | None:
-        """One probe; what went wrong with it."""
+        """Makes a probe, and returns the error, if any."""
         connection = http.client.HTTPConnection("127.0.0.1", self.admin_port, timeout=GIVEN_UP)
         try:
             connection.request("GET", "/readyz")
@@ -150,7 +147,7 @@ class Calls:
 
 
 def main() -> None:
-    """The process."""
+    """The entry point of the process."""
     message, ports = bytes.fromhex(sys.argv[1]), [int(port) for port in sys.argv[2:]]
     calls = Calls(message, ports[0], ports[1] if len(ports) > 1 else None)
     threading.Thread(target=calls.repeat_calls, daemon=True).start()

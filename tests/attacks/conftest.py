@@ -1,4 +1,4 @@
-"""Servers under attack, and the figures of all attacks at the end of the output.
+"""Servers under attack, and the figures of all attacks after the test results.
 
 ``OFFBEAT_BIN`` names the binary, ``OFFBEAT_ATTACK_FIGURES`` a file for the figures.
 """
@@ -38,20 +38,20 @@ def _shared() -> Iterator[Trial]:
 
 @pytest.fixture
 def shared(_shared: Trial, request: pytest.FixtureRequest) -> Trial:
-    """One server for the attacks that leave nothing behind."""
+    """A server that is shared by attacks without lasting effects."""
     _shared.name = request.node.name
     return _shared
 
 
 @pytest.fixture
 def trial(start_trial: Callable[..., Trial]) -> Trial:
-    """A server as users start it, and its caller."""
+    """A server with default settings, and its caller."""
     return start_trial()
 
 
 @pytest.fixture(scope="session")
 def slow() -> Iterator[SlowPeers]:
-    """Peers that take a minute, while other tests wait too."""
+    """Slow peers, which take a minute and run beside other tests that wait."""
     peers = SlowPeers()
     peers.start()
     yield peers
@@ -60,13 +60,13 @@ def slow() -> Iterator[SlowPeers]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Files for thousands of connections."""
+    """Raises the limit of open files, for thousands of connections."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The figures of all attacks."""
+    """Prints the figures of all attacks."""
     terminalreporter.section("attacks")
     for line in FIGURES:
         terminalreporter.write_line(line)

@@ -1,4 +1,4 @@
-"""Connections on which anything may be said: plain sockets, and raw HTTP/2 frames."""
+"""Connections that can send anything: plain sockets, and raw HTTP/2 frames."""
 
 from __future__ import annotations
 
@@ -25,23 +25,21 @@ HANG_UP = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
 
 def frame(kind: int, flags: int = 0, stream: int = 0, payload: bytes = b"") -> bytes:
-    """A frame as it stands on the wire; nothing is checked."""
+    """A frame in wire format, without any checks."""
     return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
 
 
 def settings(values: dict[int, int] | None = None) -> bytes:
-    """SETTINGS, by number."""
+    """A SETTINGS frame, with settings by number."""
     payload = b"".join(struct.pack(">HI", *pair) for pair in (values or {}).items())
     return frame(SETTINGS, payload=payload)
 
 
 def reset(stream: int, code: int = CANCEL) -> bytes:
-    """RST_STREAM."""
     return frame(RST_STREAM, 0, stream, struct.pack(">I", code))
 
 
 def window_update(stream: int, increment: int) -> bytes:
-    """WINDOW_UPDATE."""
     return frame(WINDOW_UPDATE, 0, stream, struct.pack(">I", increment))
 
 
@@ -57,7 +55,7 @@ def begin(stream: int, path: str, *more: tuple[str, str], flags: int = 0) -> byt
 
 
 def prefixed(message: bytes, flag: int = 0) -> bytes:
-    """A message of gRPC."""
+    """A gRPC message with its length prefix."""
     return struct.pack(">BI", flag, len(message)) + message
 
 
@@ -78,7 +76,7 @@ def call(stream: int, path: str, message: bytes, *more: tuple[str, str]) -> byte
 
 @dataclass
 class Reply:
-    """An answer of HTTP/1.1."""
+    """An HTTP/1.1 response."""
 
     status: int
     headers: dict[str, str]
@@ -86,7 +84,7 @@ class Reply:
 
 
 class Wire:
-    """A TCP connection; knows what came, and when it ended."""
+    """A TCP connection that records the bytes it received, and when it ended."""
 
     def __init__(self, port: int, receive_buffer: int | None = None) -> None:
         self.socket = socket.socket()
@@ -111,13 +109,13 @@ class Wire:
         self.close()
 
     def close(self) -> None:
-        """Closes, as peers do."""
+        """Closes the connection normally."""
         self.socket.close()
 
     def answers1(self) -> list[Reply]:
-        """The whole answers of HTTP/1.1 among what came."""
+        """The complete HTTP/1.1 responses among the received bytes."""
         found, rest = [], self.received
-        while b"\r\n\r\n" in rest:  # each turn takes a head
+        while b"\r\n\r\n" in rest:  # each iteration consumes a head
             top, rest = rest.split(b"\r\n\r\n", 1)
             first, *lines = top.decode("latin-1").split("\r\n")
             pairs = (line.split(":", 1) for line in lines)
@@ -130,7 +128,7 @@ class Wire:
         return found
 
     def abort(self) -> None:
-        """Closes with a reset."""
+        """Closes the connection with RST."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
@@ -139,7 +137,7 @@ class Wire:
         return None if self.ended is None else self.ended - self.opened
 
     def take(self, data: bytes) -> None:
-        """What came."""
+        """Handles received bytes."""
         self.received += data
 
     def pump(
@@ -150,9 +148,9 @@ class Wire:
         reading: bool = True,
         done: Callable[[], bool] = lambda: False,
     ) -> bool:
-        """Sends ``out`` so many times, and reads, until ``done``, the end, or the time is over.
+        """Sends ``out`` repeatedly, and reads, until ``done``, the end, or the time is up.
 
-        Says whether it came to the end, or ``done``. What was begun is sent by the next call.
+        Returns whether it reached the end, or ``done``. The next call sends what is left.
         """
         limit = time.monotonic() + seconds
         left = times if out else 0
@@ -184,15 +182,15 @@ class Wire:
                 raise ConnectionResetError
             self.take(data)
         elif events & HANG_UP:
-            raise ConnectionResetError  # what it said before, nobody reads
+            raise ConnectionResetError  # received bytes do not matter any more
         if events & select.POLLOUT:
             count = self.socket.send(self.queue)
             self.queue = self.queue[count:]
             self.sent += count
 
     def say(self, out: bytes, seconds: float = 5, reading: bool = True) -> bool:
-        """Sends all of it, if the server takes it in time; says whether it did."""
-        # One queue: replies to what comes meanwhile go behind it, and are not counted for it.
+        """Sends all bytes, and returns whether the server took them in time."""
+        # One queue: replies to frames that arrive meanwhile go behind it, and do not count.
         self.queue = memoryview(b"".join((self.queue, *self.replies, out)))
         self.replies.clear()
         goal = self.sent + len(self.queue)
@@ -200,14 +198,14 @@ class Wire:
         return self.sent >= goal
 
     def ends(self, seconds: float, reading: bool = True) -> bool:
-        """Whether the server ends it within so long."""
+        """Whether the server ends the connection within this time."""
         self.pump(seconds, reading=reading)
         return self.ended is not None
 
 
 @dataclass
 class Answer:
-    """What came on one stream."""
+    """The frames received on one stream."""
 
     headers: dict[str, str] = field(default_factory=dict)
     data: bytes = b""
@@ -217,12 +215,12 @@ class Answer:
 
     @property
     def status(self) -> str | None:
-        """The gRPC status, or the one of HTTP if there is none."""
+        """The gRPC status, or the HTTP status if there is none."""
         return self.headers.get("grpc-status", self.headers.get(":status"))
 
 
 class Peer(Wire):
-    """A connection of raw frames. A polite one acknowledges, and makes room for answers."""
+    """A connection of raw frames. A polite peer acknowledges, and updates its windows."""
 
     def __init__(
         self,
@@ -238,18 +236,18 @@ class Peer(Wire):
         self.answers: dict[int, Answer] = {}
         self.goaway: int | None = None
         self.counts = [0] * 10
-        #: How much the server takes: on the connection, on a new stream, and on others.
+        #: The server's windows: of the connection, of a new stream, and of open streams.
         self.room, self.first_room, self.rooms = 65_535, 65_535, dict[int, int]()
         self.rest = bytearray()
         self.begun = bytearray()
         self.say(PREFACE + settings(given), reading=False)
 
     def answer(self, stream: int) -> Answer:
-        """What has come on a stream."""
+        """The answer on a stream, as far as it has arrived."""
         return self.answers.setdefault(stream, Answer())
 
     def finished(self, *streams: int) -> bool:
-        """Whether the streams have ended, one way or the other."""
+        """Whether the streams have ended, normally or by a reset."""
         answers = map(self.answer, streams)
         return all(answer.ended or answer.reset is not None for answer in answers)
 
@@ -259,15 +257,15 @@ class Peer(Wire):
         return self.answer(stream)
 
     def has_room(self, stream: int) -> int:
-        """How many bytes the server takes now."""
+        """The number of bytes that the server's windows allow now."""
         return min(self.room, self.first_room + self.rooms.get(stream, 0))
 
     def upload(self, stream: int, content: bytes, end: bool = True, seconds: float = 10) -> bool:
-        """Sends a body as fast as the server makes room for it; says whether it took it all."""
+        """Sends a body as fast as the windows allow; returns whether the server took all of it."""
         limit, at = time.monotonic() + seconds, 0
         self.pump(seconds, done=lambda: self.counts[SETTINGS] > 0)
         ready = lambda: self.has_room(stream) > 0 or self.finished(stream)  # noqa: E731
-        while at < len(content):  # each turn sends a byte at least, or ends
+        while at < len(content):  # each iteration sends at least a byte, or returns
             self.pump(limit - time.monotonic(), done=ready)
             piece = content[at : at + min(16_384, max(0, self.has_room(stream)))]
             at += len(piece)
@@ -282,7 +280,7 @@ class Peer(Wire):
     def take(self, data: bytes) -> None:
         self.rest += data
         at = 0
-        while len(self.rest) - at >= 9:  # each turn takes a frame
+        while len(self.rest) - at >= 9:  # each iteration consumes a frame
             length = int.from_bytes(self.rest[at : at + 3], "big")
             if len(self.rest) - at < 9 + length:
                 break
@@ -292,7 +290,7 @@ class Peer(Wire):
         del self.rest[:at]
 
     def take_frame(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
-        """One frame of the server."""
+        """Handles a frame from the server."""
         self.counts[kind] += 1
         if kind == WINDOW_UPDATE:
             more = int.from_bytes(payload, "big")

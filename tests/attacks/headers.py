@@ -1,4 +1,4 @@
-"""HPACK (RFC 7541), as little of it as raw frames need."""
+"""The parts of HPACK (RFC 7541) that raw frames need."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CODES = _codes()
 
 
 def number(value: int, prefix: int, flags: int = 0) -> bytes:
-    """An integer behind ``flags``, in the lowest ``prefix`` bits of a byte and what follows."""
+    """An integer with a prefix of ``prefix`` bits, after ``flags`` (RFC 7541, 5.1)."""
     most = (1 << prefix) - 1
     if value < most:
         return bytes([flags | value])
@@ -59,7 +59,7 @@ def text(value: str | bytes) -> bytes:
 
 
 def literal(name: str | bytes, value: str | bytes) -> bytes:
-    """A header that no table remembers; nothing is checked."""
+    """A literal header without indexing, and without any checks."""
     return b"\0" + text(name) + text(value)
 
 
@@ -69,7 +69,7 @@ def encode(headers: list[tuple[str | bytes, str | bytes]]) -> bytes:
 
 
 class Decoder:
-    """Reads what a server sends on one connection."""
+    """Decodes the headers that a server sends on one connection."""
 
     def __init__(self) -> None:
         self.table: list[tuple[str, str]] = []
@@ -78,12 +78,12 @@ class Decoder:
         """The headers of a block."""
         self.block, self.at = block, 0
         headers = []
-        while self.at < len(block):  # each turn takes a byte at least
+        while self.at < len(block):  # each iteration consumes at least a byte
             first = block[self.at]
             if first & 0x80:
                 headers.append(self._entry(self._number(7)))
             elif first & 0xE0 == 0x20:
-                self._number(5)  # the size of the table: ours forgets nothing
+                self._number(5)  # a table size update, ignored because our table never evicts
             else:
                 remembered = first & 0xC0 == 0x40
                 place = self._number(6 if remembered else 4)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as text: requests, and what came back."""
+"""HTTP/1.1 as text: requests, and their responses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CONTENT = "content-type: application/json"
 
 
 def post(path: str, content: bytes, *headers: str, framed: bool = True) -> bytes:
-    """A request; ``framed`` says how long it is."""
+    """A request; with ``framed`` it has a content-length."""
     lines = [f"POST {path} HTTP/1.1", "host: x", CONTENT, *headers]
     if framed:
         lines.append(f"content-length: {len(content)}")
@@ -20,15 +20,15 @@ def post(path: str, content: bytes, *headers: str, framed: bool = True) -> bytes
 def exchange(
     port: int, out: bytes, seconds: float = 3, replies: int = 1
 ) -> tuple[list[Reply], bool]:
-    """What comes back on a connection of its own, and whether the server ended it."""
+    """The responses on a new connection, and whether the server ended it."""
     with Wire(port) as wire:
         wire.pump(seconds, out, done=lambda: len(wire.answers1()) >= replies)
-        wire.pump(0.05)  # what else comes, and the end
+        wire.pump(0.05)  # further bytes, and the end
         return wire.answers1(), wire.ended is not None
 
 
 def settled(port: int, out: bytes, seconds: float) -> str | None:
-    """Whether nonsense is answered with a refusal, or cut off; else what happened instead."""
+    """None if nonsense is refused or cut off; otherwise what happened instead."""
     with Wire(port) as wire:
         started = time.monotonic()
         wire.pump(seconds, out, done=lambda: bool(wire.answers1()))

@@ -1,4 +1,4 @@
-"""Requests that are right, and what they are asked of."""
+"""Valid requests, and the paths of their methods."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ PLAN_LANES = "/offbeat.v1beta1.LanePlanningService/PlanLanes"
 SUBMIT_GROUPS = "/offbeat.v1.NamedSpreadService/SubmitGroups"
 HEALTH = "/grpc.health.v1.Health/Check"
 
-#: The IDs of a full batch.
+#: The number of IDs in a full batch.
 BATCH = 65_536
 
 
 def schedule(**spec: object) -> schedule_pb2.Schedule:
-    """A day of 24 slots, or another."""
+    """A schedule of one day with 24 slots, unless `spec` says otherwise."""
     spec = {"period": Duration(seconds=86_400), "slot_count": 24, **spec}
     return schedule_pb2.Schedule(spec=schedule_pb2.ScheduleSpec(**spec))
 
 
 def twister() -> schedule_pb2.Schedule:
-    """The costliest placement."""
+    """A schedule with the most expensive placement."""
     return schedule(placement=schedule_pb2.PLACEMENT_TWISTER)
 
 
@@ -43,14 +43,14 @@ def one_slot(next_runs: int = 1) -> bytes:
 
 
 def many_slots(count: int = BATCH, twisted: bool = False) -> bytes:
-    """AssignSlots: 8 bytes an ID; the answer has 36 a row."""
+    """AssignSlots: 8 bytes per ID; the answer has 36 bytes per row."""
     ids = id_pb2.IdBatch(integers=range(1 << 40, (1 << 40) + count))
     request = slots.AssignSlotsRequest(schedule=twister() if twisted else schedule(), ids=ids)
     return request.SerializeToString()
 
 
 def slot_offsets(count: int) -> bytes:
-    """AssignSlots: 16 bytes a UUID; the answer has 8 a row."""
+    """AssignSlots: 16 bytes per UUID; the answer has 8 bytes per row."""
     ids = id_pb2.IdBatch(packed_uuids=bytes(range(16)) * count)
     wanted = FieldMask(paths=["slot_offset_ticks"])
     return slots.AssignSlotsRequest(
@@ -59,7 +59,7 @@ def slot_offsets(count: int) -> bytes:
 
 
 def listed_slots() -> bytes:
-    """ListSlots: some hundred bytes; the answer has 4,096 slots with their predicates."""
+    """ListSlots: some hundred bytes; the answer has 4,096 slots with predicates."""
     column = sql.SqlTarget(
         dialect=sql.SQL_DIALECT_POSTGRESQL,
         table="users",

@@ -1,4 +1,4 @@
-"""The server as a process: what it takes, and whether it lives."""
+"""The server as a process: the resources that it uses, and whether it is alive."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 TICKS = os.sysconf("SC_CLK_TCK")
-#: What is written to ``clear_refs`` (proc_pid_clear_refs(5)) to reset the peak of resident memory.
+#: Written to ``clear_refs``, resets the peak of resident memory (proc_pid_clear_refs(5)).
 RESET_PEAK = "5"
-#: Variables for the tests' environment are not for the server.
+#: The server must not inherit the variables that configure the tests.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
 
 
 def within(seconds: float, true: Callable[[], bool]) -> bool:
-    """Whether something becomes true in time."""
+    """Whether the condition becomes true in time."""
     limit = time.monotonic() + seconds
     while not true():
         if time.monotonic() > limit:
@@ -59,11 +59,9 @@ class Server:
         self.stop()
 
     def is_alive(self) -> bool:
-        """Whether the process runs."""
         return self.process.poll() is None
 
     def logs(self) -> str:
-        """All it has logged."""
         return self.log.read_text(errors="replace")
 
     def _port(self, what: str) -> int:
@@ -71,15 +69,15 @@ class Server:
         return int(found[1]) if found else 0
 
     def memory(self) -> int:
-        """Resident bytes."""
+        """Resident memory, in bytes."""
         return self._status("VmRSS")
 
     def peak_memory(self) -> int:
-        """The most resident bytes since :meth:`forget_peak`."""
+        """The peak of resident memory since :meth:`forget_peak`, in bytes."""
         return self._status("VmHWM")
 
     def forget_peak(self) -> None:
-        """Measures the peak from now on."""
+        """Resets the peak of resident memory."""
         (self.proc / "clear_refs").write_text(RESET_PEAK)
 
     def _status(self, name: str) -> int:
@@ -89,16 +87,16 @@ class Server:
         return int(found[1]) << 10
 
     def files(self) -> int:
-        """Open file descriptors."""
+        """The number of open file descriptors."""
         return len(os.listdir(self.proc / "fd"))
 
     def cpu_seconds(self) -> float:
-        """CPU time of all its threads."""
+        """CPU time of all its threads, in seconds."""
         fields = (self.proc / "stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def cpu_share(self, seconds: float) -> float:
-        """Of one core, over so long."""
+        """The share of one core that it uses, measured over `seconds`."""
         before, started = self.cpu_seconds(), time.monotonic()
         time.sleep(seconds)
         return (self.cpu_seconds() - before) / (time.monotonic() - started)
@@ -116,7 +114,7 @@ class Server:
             connection.close()
 
     def stop(self) -> None:
-        """Kills it: how a server ends well is what ``tests/restarts`` is about."""
+        """Kills it; ``tests/restarts`` covers the graceful shutdown."""
         self.process.kill()
         self.process.wait(timeout=10)
         self.folder.cleanup()

@@ -1,6 +1,6 @@
-"""Peers that send a byte a second (Slowloris), in every place where a peer may speak.
+"""Peers that send a byte per second (Slowloris), at every point where a peer can send.
 
-Each form ten times, all side by side.
+Each form runs ten times, all concurrently.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from questions import ASSIGN_SLOT, SUBMIT_GROUPS
 from trial import Trial
 
 TIMES = 10
-#: Upper bounds, in seconds, and a margin for a machine that is busy.
+#: Seconds that are added to upper bounds, for a busy machine.
 MARGIN = 3
 FIRST_BYTES = 10 + MARGIN
-#: Set by a flag, so that the tests end.
+#: The timeout of unary calls in seconds, set by a flag to keep the tests short.
 UNARY = 5
 HTTP1_HEADERS = 60 + MARGIN
-#: 20 s of silence, and 10 for the answer to a ping.
+#: 20 s of silence, and 10 s for the answer to a ping.
 SILENCE = 30 + MARGIN
 LONGEST = HTTP1_HEADERS + 1
 
@@ -42,7 +42,7 @@ GREETING = PREFACE + settings()
 
 @dataclass
 class Form:
-    """What is said at once, what a byte a second, and in how many seconds it must end."""
+    """The bytes sent at once, those sent one per second, and the seconds until it must end."""
 
     at_once: bytes
     trickle: bytes
@@ -97,7 +97,7 @@ FORMS = {
 
 
 class Slow:
-    """One of them."""
+    """A slow peer."""
 
     def __init__(self, port: int, form: Form) -> None:
         self.form, self.wire = form, Wire(port)
@@ -106,7 +106,7 @@ class Slow:
         self.wire.say(form.at_once)
 
     def say(self) -> None:
-        """The next byte; and hears what has come."""
+        """Sends the next byte, and reads received bytes."""
         piece = self.form.trickle[self.at : self.at + 1]
         self.at += 1
         self.wire.pump(0.001, piece)
@@ -120,16 +120,16 @@ class Slow:
         return any(kind in (HEADERS, RST_STREAM) for kind in kinds(received))
 
     def took(self) -> float | None:
-        """Seconds until it was cut off, or its request was."""
+        """Seconds until the server ended the connection or the request."""
         life = self.wire.lifetime()
         unary = self.form.seconds == UNARY + MARGIN
         return self.answered if unary and self.answered is not None else life
 
 
 def kinds(received: bytes) -> list[int]:
-    """The kinds of the frames that came on streams."""
+    """The types of the frames received on streams."""
     found, at = [], 0
-    while at + 9 <= len(received):  # each turn takes a frame
+    while at + 9 <= len(received):  # each iteration consumes a frame
         if int.from_bytes(received[at + 5 : at + 9], "big"):
             found.append(received[at + 3])
         at += 9 + int.from_bytes(received[at : at + 3], "big")
@@ -137,7 +137,7 @@ def kinds(received: bytes) -> list[int]:
 
 
 class SlowPeers(threading.Thread):
-    """All of them beside a caller who behaves, while other tests wait too."""
+    """All slow peers beside a well-behaved caller, in a thread beside other tests."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -152,7 +152,7 @@ class SlowPeers(threading.Thread):
             self.failure = failure
 
     def attack(self) -> None:
-        """A byte a second."""
+        """Lets every peer send a byte per second."""
         crowds = {
             name: [Slow(self.trial.port, form) for _ in range(TIMES)]
             for name, form in FORMS.items()

@@ -1,4 +1,4 @@
-"""Work that nobody waits for any more."""
+"""Work for callers that have left."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from offbeat.v1beta1 import simulation_pb2 as simulation
 from questions import ASSIGN_SLOTS, PLAN_LANES, SIMULATE, many_slots
 from trial import Trial
 
-#: Work that has begun may come to its end; what waits behind it must not begin.
+#: Seconds until the server is idle: work that has begun may end, queued work must not begin.
 SOON = 4
-#: Seconds of CPU by which work has begun.
+#: CPU seconds after which work counts as begun.
 BEGUN = 0.1
-#: Of a core: 200 calls a second take some of it.
+#: Share of a core below which the server counts as idle: 200 calls per second use some of it.
 IDLE = 0.25
 
 WEEK = """
@@ -40,7 +40,7 @@ kind = "random_smear"
 
 
 def plan() -> bytes:
-    """PlanLanes, as costly as it comes."""
+    """The most expensive PlanLanes request."""
     times = lanes.RunTimePercentiles(p50=Duration(seconds=1), p90=Duration(seconds=2))
     request = lanes.PlanLanesRequest(
         percentiles=times, arrival_rate=600, worker_count=1_000, max_lane_count=3
@@ -90,7 +90,7 @@ def test_abandoned_work(trial: Trial, method: str, leaves: str) -> None:
 
 
 def test_work_that_is_begun_again_and_again(start_trial: Callable[..., Trial]) -> None:
-    """Simulations that are left as soon as they have begun, for two seconds."""
+    """Simulations that are cancelled as soon as they have begun, for two seconds."""
     trial = start_trial()
     path, message = ASKED["Simulate"]()
 

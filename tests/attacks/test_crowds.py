@@ -1,4 +1,4 @@
-"""Connections by the thousand, and none to spare."""
+"""Thousands of connections, up to and beyond the limits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from trial import Trial
 from server import within
 
 CROWD = 5_000
-#: Places for connections, if nothing is said.
+#: The default of --max-connections.
 PLACES = 1_024
-#: Ten seconds to say something at most, and a margin.
+#: The timeout of the first byte is 10 s; and a margin.
 FIRST_BYTES = 10 + 3
 LINGER_NOT = struct.pack("ii", 1, 0)
 QUESTION = (
@@ -28,7 +28,7 @@ QUESTION = (
 
 
 def crowd(port: int, count: int) -> list[socket.socket]:
-    """So many connections, begun a hundred at a time: a queue of 128 has room for them."""
+    """Opens connections a hundred at a time, which fit into a listen queue of 128."""
     sockets = []
     for number in range(count):
         one = socket.socket()
@@ -42,14 +42,14 @@ def crowd(port: int, count: int) -> list[socket.socket]:
 
 
 def greet(sockets: list[socket.socket]) -> None:
-    """Says on each what HTTP/2 begins with, where the kernel has made the connection."""
+    """Sends the HTTP/2 preface on each connection that the kernel has established."""
     for one in sockets:
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
             one.send(PREFACE + settings())
 
 
 def closed(sockets: list[socket.socket], seconds: float, wanted: int) -> tuple[int, float]:
-    """How many the server ends in time, until so many are, and when the last of those ended."""
+    """The number that the server ends in time, up to `wanted`, and when the last one ended."""
     poll, started, last, count = select.epoll(), time.monotonic(), 0.0, 0
     for one in sockets:
         poll.register(one, select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR)
@@ -62,7 +62,7 @@ def closed(sockets: list[socket.socket], seconds: float, wanted: int) -> tuple[i
 
 
 def test_silent_connections(start_trial: Callable[..., Trial]) -> None:
-    """With room for all of them."""
+    """The limit leaves room for all of them."""
     trial = start_trial("--max-connections", "65536")
 
     def attack() -> None:
@@ -77,9 +77,9 @@ def test_silent_connections(start_trial: Callable[..., Trial]) -> None:
 
 
 def test_silent_connections_beyond_the_limit(trial: Trial) -> None:
-    """They take no more than the places there are, and give them back, so that others come in.
+    """They take no more places than the limit, and free them, so that others can connect.
 
-    How soon the kernel begins connections again for which it had no room is its own affair.
+    When the kernel retries connections that did not fit into its queue is not tested.
     """
 
     def attack() -> None:
@@ -96,8 +96,8 @@ def test_silent_connections_beyond_the_limit(trial: Trial) -> None:
 
 
 def test_idle_connections(trial: Trial) -> None:
-    """Peers who have spoken may keep every place while they are idle: those who are in are served,
-    the admin port answers, and a newcomer is served as soon as they have gone."""
+    """Peers that have sent requests may keep every place while idle. Connected peers are served,
+    the admin port answers, and a new peer is served as soon as others have left."""
 
     def attack() -> None:
         sockets = crowd(trial.port, PLACES + 76)
@@ -117,7 +117,7 @@ def test_idle_connections(trial: Trial) -> None:
 
 
 def test_exhausted_files(start_trial: Callable[..., Trial]) -> None:
-    # Not even the admin port has a file for a probe.
+    # With so few files, not even the admin port can accept a probe.
     trial = start_trial(files=64, probed=False)
 
     def attack() -> None:
@@ -140,7 +140,7 @@ def test_exhausted_files(start_trial: Callable[..., Trial]) -> None:
 
 
 def test_connections_that_are_reset(trial: Trial) -> None:
-    """Opened and reset: at once, in the preface, in a request, in an answer."""
+    """Connections that are reset at once, in the preface, in a request, or in an answer."""
     says = [
         b"",
         PREFACE[:9],
@@ -160,7 +160,7 @@ def test_connections_that_are_reset(trial: Trial) -> None:
 
 
 def test_half_closed_connections(trial: Trial) -> None:
-    """A peer who says that nothing more comes does not keep a connection."""
+    """A peer that has closed its sending side does not keep its connection."""
     limit = 5
     says = {
         "nothing": b"",

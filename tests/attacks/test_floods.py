@@ -1,4 +1,4 @@
-"""Frames by the hundred thousand that cost the peer nothing."""
+"""Floods of frames that cost the peer next to nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from trial import Trial
 
 #: Seconds within which a flood is cut off.
 SOON = 5
-#: How long floods last that need not be cut off.
+#: Seconds that a flood lasts if it need not be cut off.
 A_WHILE = 1.5
 #: A peer that takes nothing for 10 s is cut off.
 UNREAD = 10 + 3
@@ -43,7 +43,7 @@ PINGED = frame(PING, payload=b"8bytes..")
 
 
 def must_be_cut(trial: Trial, peer: Peer, what: str, limit: float = SOON) -> None:
-    """The server must have ended the connection by now."""
+    """Fails unless the server has ended the connection."""
     note_end(trial, peer)
     assert peer.ended, f"{what}: after {limit} s and {peer.sent:,} bytes it may still go on"
 
@@ -74,7 +74,7 @@ def test_rapid_reset(shared: Trial) -> None:
 
 
 def test_rapid_reset_of_whole_calls(shared: Trial) -> None:
-    """Resets that give each call the time to begin: as costly as calls, and no more."""
+    """Resets that let each call begin may cost as much as calls, but not more."""
 
     def attack() -> None:
         with Peer(shared.port) as peer:
@@ -90,18 +90,18 @@ def test_rapid_reset_of_whole_calls(shared: Trial) -> None:
 
 
 def malformed(stream: int, block: bytes) -> bytes:
-    """A request of nothing but headers."""
+    """A request that consists only of headers."""
     return frame(HEADERS, END_HEADERS | END_STREAM, stream, block)
 
 
-#: What makes the server reset a stream.
+#: Requests that make the server reset the stream.
 MISTAKES = {
     "window updates of 0": lambda stream: begin(stream, ASSIGN_SLOT) + window_update(stream, 0),
     "windows that overflow": lambda stream: (
         begin(stream, ASSIGN_SLOT) + window_update(stream, 2**31 - 1)
     ),
-    # One without :path is none of them: h2 passes it on, and it is answered, like any other that
-    # asks for nothing we have.
+    # A request without :path is not one of them: h2 passes it on, and it is answered like any
+    # other request for an unknown path.
     "requests with an empty path": lambda stream: malformed(stream, b"\x83\x86\x04\x00"),
     "requests without scheme": lambda stream: malformed(stream, b"\x83\x84"),
     "bodies longer than declared": lambda stream: (
@@ -118,7 +118,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_resets_that_the_server_causes(shared: Trial, mistake: str) -> None:
-    """4,000 streams, unless the connection is cut off before: each costs no more than a call."""
+    """4,000 streams, unless the connection is ended earlier: each costs no more than a call."""
 
     def attack() -> None:
         with Peer(shared.port, keep=False) as peer:
@@ -131,11 +131,11 @@ def test_resets_that_the_server_causes(shared: Trial, mistake: str) -> None:
     shared.withstands(attack)
 
 
-#: A message of 4 MiB has begun; a stream has a schedule.
+#: The start of a message of 4 MiB.
 PROMISE = body(1, b"\0\0\x3f\xff\xff", end=False)
 SCHEDULE = slots.StreamSlotAssignmentsRequest(schedule=schedule()).SerializeToString()
 STREAM = begin(1, STREAM_SLOTS)
-#: Frames of control, with what opens the stream they stand on: the connection is cut off.
+#: Control frames, with the frames that open their stream: the server ends the connection.
 CONTROL = {
     "PING": (b"", PINGED),
     "PING acknowledgements": (b"", frame(PING, ACK, payload=b"8bytes..")),
@@ -146,7 +146,7 @@ CONTROL = {
     "WINDOW_UPDATE of a stream": (STREAM, window_update(1, 1)),
     "RST_STREAM of a closed stream": (STREAM + reset(1), reset(1)),
 }
-#: Frames of other kinds: the connection is cut off, or the flood is bounded by what it can send.
+#: Other frames: the server ends the connection, or flow control bounds the flood.
 OTHERS = {
     "frames of an unknown kind": (b"", frame(0x42, 0, 0, b"")),
     "GOAWAY": (b"", frame(GOAWAY, payload=b"\0" * 8)),
@@ -193,7 +193,7 @@ def test_flood_of_other_frames(shared: Trial, flood: str) -> None:
 
 
 def pinged(peer: Peer, count: int) -> int:
-    """Sends PINGs, each hundred after the answers to the last; how many were answered."""
+    """Sends PINGs in hundreds, waiting for the answers; returns how many were answered."""
     before = peer.counts[PING]
     for sent in range(100, count + 1, 100):
         done = lambda sent=sent: peer.counts[PING] >= before + sent  # noqa: E731
@@ -204,7 +204,7 @@ def pinged(peer: Peer, count: int) -> int:
 
 
 def test_control_frames_are_bounded_in_number(shared: Trial) -> None:
-    """However slowly they come: none is sent before the last ones are answered."""
+    """Even if they are slow: the next ones are sent only after the answers to the last ones."""
     most = 50_000
 
     def attack() -> None:
@@ -217,7 +217,7 @@ def test_control_frames_are_bounded_in_number(shared: Trial) -> None:
 
 
 def test_a_reader_of_a_long_stream_is_not_cut_off(shared: Trial) -> None:
-    """Its WINDOW_UPDATEs, two for each message, are frames of control; its request is one."""
+    """Its WINDOW_UPDATEs, two per message, are control frames of a single request."""
     count, at_once, smallest = 12_000, 100, 100
     ids = id_pb2.IdBatch(integers=[7])
     message = slots.StreamSlotAssignmentsRequest(ids=ids).SerializeToString()
@@ -232,7 +232,7 @@ def test_a_reader_of_a_long_stream_is_not_cut_off(shared: Trial) -> None:
 
 
 def test_floods_whose_answers_nobody_reads(shared: Trial) -> None:
-    """PING and SETTINGS, by turns, on a connection each."""
+    """PING and SETTINGS, in turn, on one connection each."""
 
     def attack() -> None:
         kinds = ("PING", "SETTINGS")
@@ -247,7 +247,7 @@ def test_floods_whose_answers_nobody_reads(shared: Trial) -> None:
     shared.withstands(attack)
 
 
-#: HEADERS that go on and on.
+#: HEADERS with endless continuations.
 CONTINUATIONS = {
     "endless": frame(CONTINUATION, 0, 1, b"\0\x01a\x7f\x81\x7f" + b"b" * 16_378),
     "endless and small": frame(CONTINUATION, 0, 1, b"\0\x01a\x01b"),
@@ -269,7 +269,7 @@ def test_continuation_flood(shared: Trial, form: str) -> None:
 
 
 def header_lists() -> dict[str, bytes]:
-    """Requests with more headers than fit, 16 KiB being announced."""
+    """Requests with more headers than the announced limit of 16 KiB."""
     start = head(ASSIGN_SLOT)
     pairs = b"".join(b"\0" + b"\x04n%03d" % number + b"\x01v" for number in range(1_000))
     long = b"\0\x01a" + b"\x7f\x81\xf7\x01" + b"b" * 31_616
@@ -277,7 +277,7 @@ def header_lists() -> dict[str, bytes]:
     return {
         "many small headers": start + pairs * 20,
         "one long value": start + long * 4,
-        # An entry of 4,000 bytes, then a byte for each time it is named again: 64 MB.
+        # An entry of 4,000 bytes that single bytes refer to again and again: 64 MB.
         "a bomb of HPACK": start + remembered + b"\xbe" * 16_000,
         "a header of 60 KB in the path": head("/" + "p" * 60_000),
     }

@@ -1,4 +1,4 @@
-"""Lengths that are not true, requests within requests, and bombs."""
+"""False lengths, smuggled requests, and decompression bombs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trial import Trial
 UNARY = 2
 FLAGS = ("--unary-timeout", str(UNARY), "--max-requests", "4096")
 REFUSED, LATE = "8", "4"
-#: Statuses for what is larger than it may be, and for compressed messages.
+#: Statuses of messages that are too large, and of compressed messages.
 TOO_LARGE, COMPRESSED = (REFUSED, "11"), ("3", "12", "13")
 STREAMS = range(1, 201, 2)
 GIGA_4 = struct.pack(">BI", 0, 0xFFFF_FFFF)
@@ -31,7 +31,7 @@ GIGA_4 = struct.pack(">BI", 0, 0xFFFF_FFFF)
 
 @pytest.mark.parametrize("path", [ASSIGN_SLOT, SUBMIT_GROUPS, STREAM_SLOTS])
 def test_length_prefixes_of_4_gib(trial: Trial, path: str) -> None:
-    """A hundred on each of ten connections are refused at once, by the prefix alone."""
+    """A hundred on each of ten connections are refused at once, because of the prefix alone."""
 
     def attack() -> None:
         for _ in range(10):
@@ -46,7 +46,7 @@ def test_length_prefixes_of_4_gib(trial: Trial, path: str) -> None:
 
 @pytest.mark.parametrize("sent", [0, 16_000, (4 << 20) - 1_000])
 def test_length_prefixes_that_promise_more(start_trial: Callable[..., Trial], sent: int) -> None:
-    """4 MiB are promised, a part comes, and no more: 1,000 times; of the most, 50 times."""
+    """Only a part of the promised 4 MiB follows: 1,000 times, or 50 for the largest part."""
     trial = start_trial(*FLAGS)
     content = struct.pack(">BI", 0, 4 << 20) + b"\x12\x82\x80\x80\x02" + bytes(max(0, sent - 5))
 
@@ -73,11 +73,11 @@ CHECK = b"{}"
 
 
 def chunked(path: str, content: bytes, *headers: str) -> bytes:
-    """A request in chunks as given."""
+    """A request with the given chunked body."""
     return post(path, content, "transfer-encoding: chunked", *headers, framed=False)
 
 
-#: Refused, or cut off, within seconds; an incomplete one when the time of its call is over.
+#: Must be refused or cut off within seconds; incomplete requests at the timeout of the call.
 NONSENSE = {
     "a length of 4 GiB": post(ASSIGN_SLOT, b"{", "content-length: 4294967296", framed=False),
     "a length beyond 64 bits": post(HEALTH, b"{}", f"content-length: {1 << 64}", framed=False),
@@ -137,8 +137,8 @@ def test_nonsense_in_http1(start_trial: Callable[..., Trial]) -> None:
 
 
 HIDDEN = post("/hidden.Service/Hidden", b"{}")
-#: A request that may be read in two ways, and another hidden in it: it must not be answered
-#: beside the first, or nothing may follow on the connection.
+#: An ambiguous request with another one hidden in it. The hidden one must not be answered
+#: besides the first, or the connection must end.
 SMUGGLED = {
     "length, then chunks": post(
         HEALTH,
@@ -202,7 +202,7 @@ def test_smuggled_requests(trial: Trial) -> None:
 
 
 def test_bodies_shorter_than_declared(start_trial: Callable[..., Trial]) -> None:
-    """500 that never come to their end are given up, whether or not the peer stays."""
+    """500 incomplete bodies are dropped, whether or not the peer stays."""
     trial = start_trial(*FLAGS)
 
     def attack() -> None:
@@ -224,7 +224,7 @@ BOMB = gzip.compress(b"\0" * (64 << 20))
 
 
 def test_compressed_bombs(trial: Trial) -> None:
-    """64 MiB of zeros in 64 KiB: nothing is unpacked."""
+    """64 MiB of zeros in 64 KiB: nothing must be decompressed."""
     forms = {
         "gzip": [("grpc-encoding", "gzip")],
         "deflate": [("grpc-encoding", "deflate")],
@@ -256,7 +256,7 @@ def test_compressed_bombs(trial: Trial) -> None:
 
 
 def test_messages_larger_than_allowed(trial: Trial) -> None:
-    """By a byte, and by a lot; by gRPC, as JSON, and as bytes."""
+    """Too large by a byte, and by a lot; by gRPC, as JSON, and as binary."""
     large = (256 << 10) + 1
 
     def attack() -> None:

@@ -1,4 +1,4 @@
-"""Messages that are none: protobuf and JSON."""
+"""Malformed messages in protobuf and JSON."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def field(number: int, content: bytes) -> bytes:
 
 
 def nested(depth: int, number: int = 1) -> bytes:
-    """Messages in messages."""
+    """Nested messages."""
     content = b""
     for _ in range(depth):
         if len(content) > 200_000:
@@ -84,7 +84,7 @@ def test_malformed_protobuf(trial: Trial) -> None:
         with Peer(trial.port) as peer:
             cases = [(name, path) for name in MALFORMED for path in (ASSIGN_SLOT, SUBMIT_GROUPS)]
             for at, (name, path) in enumerate(cases):
-                # What is not known to a message is skipped; then it lacks what must be set.
+                # Unknown fields are skipped; then required fields are missing.
                 status = ask(peer, 2 * at + 1, path, MALFORMED[name])
                 if status != INVALID:
                     wrong.append(f"{name}: status {status}, GOAWAY {peer.goaway}")
@@ -103,7 +103,7 @@ def test_malformed_protobuf(trial: Trial) -> None:
     trial.withstands(attack)
 
 
-#: Four megabytes that become many times as much, or take long to read.
+#: Four megabytes that take many times as much memory, or long to parse.
 SWOLLEN = {
     "2,000,000 empty groups": (SUBMIT_GROUPS, field(1, b"s") + b"\x12\0" * (BULK // 2 - 8)),
     "jobs without bytes": (SUBMIT_GROUPS, field(1, b"s") + field(2, b"\x1a\0" * (BULK // 2 - 8))),
@@ -135,7 +135,7 @@ def test_messages_that_swell(trial: Trial, name: str) -> None:
         with Peer(trial.port) as peer:
             found = {ask(peer, stream, path, message) for stream in (1, 3, 5, 7)}
             trial.note(f"statuses {found}")
-            # 8: refused as too much; 0: an empty answer to what is whole and costs nothing.
+            # 8 is a refusal as too much; 0 is an empty answer to a complete, cheap message.
             assert found <= {INVALID, "5", "8"}, f"{name}: statuses {found}"
 
     trial.withstands(attack)
@@ -143,7 +143,7 @@ def test_messages_that_swell(trial: Trial, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["2,000,000 empty groups", "empty texts"])
 def test_many_messages_that_swell_at_once(trial: Trial, name: str) -> None:
-    """30 of them are sent without their last bytes, then those."""
+    """Sends 30 of them without their last bytes, and then the last bytes."""
     path, message = SWOLLEN[name]
     message = message[: len(message) // 4]  # a megabyte each
 
@@ -197,7 +197,7 @@ JSON = {
     "a span of 200,000 digits": SPEC.replace("86400", "9" * 200_000).join("{}").encode(),
     "base64 of 200,000 signs": f'{{{SPEC},"id":{{"uuidBytes":"{"=" * 200_000}"}}}}'.encode(),
 }
-#: Refusals quote what they refuse, shortened.
+#: The most bytes of a refusal, which quotes a shortened value.
 LONGEST_REFUSAL = 16_384
 
 
@@ -232,7 +232,7 @@ SWOLLEN_JSON = {
     "empty groups": (SUBMIT_GROUPS, bulk('{"spreadName":"s","groups":[', "{}", "]}")),
     "empty stages": (ALLOCATE, bulk('{"stages":[', "{}", "]}")),
     "unknown lists": (ALLOCATE, bulk('{"x":[', "[]", "]}")),
-    # A scan that stops at the nesting it refuses must not forget what it has counted until then.
+    # A scan that stops at too deep nesting must keep the count that it has so far.
     "many stages, then deep nesting": (
         ALLOCATE,
         bulk('{"stages":[', "{}", f'],"x":{"[" * 80}{"]" * 80}}}'),
@@ -259,7 +259,7 @@ def test_json_that_swells(trial: Trial, name: str) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_mutated_messages(trial: Trial, seed: int) -> None:
-    """1,000 good messages with some bytes changed: answered or refused, never a fault of ours."""
+    """1,000 valid messages with changed bytes: answered or refused, never an internal error."""
     good = [
         (ASSIGN_SLOT, one_slot()),
         (ASSIGN_SLOTS, many_slots(5)),

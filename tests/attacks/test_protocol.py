@@ -1,4 +1,4 @@
-"""Peers that do not speak the protocol: each is refused or cut off, and nobody else notices."""
+"""Peers that violate the protocol are refused or cut off, and other callers do not notice."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from questions import ASSIGN_SLOT, HEALTH, one_slot
 from trial import Trial
 
 SOON = 5
-#: Ten seconds for the first bytes at most, and a margin.
+#: The timeout of the first byte is 10 s; and a margin.
 FIRST_BYTES = 10 + 3
 
 METHOD, SCHEME, PATH = (":method", "POST"), (":scheme", "http"), (":path", ASSIGN_SLOT)
 AUTHORITY, KIND = (":authority", "x"), ("content-type", "application/grpc")
 
-#: Requests that are malformed (RFC 9113, 8.1.1): no handler may answer one with success.
+#: Malformed requests (RFC 9113, 8.1.1): no handler may answer them with success.
 HEADS = {
     "no path": [METHOD, SCHEME, AUTHORITY, KIND],
     "no method": [SCHEME, PATH, AUTHORITY, KIND],
@@ -91,7 +91,7 @@ HEADS = {
     "a timeout of nonsense": [METHOD, SCHEME, PATH, AUTHORITY, KIND, ("grpc-timeout", "cow")],
     "a path of 60 KB": [METHOD, SCHEME, (":path", "/" + "p" * 60_000), AUTHORITY, KIND],
 }
-#: h2 lets these pass, and so may we: they say nothing that matters to a handler.
+#: h2 accepts these, and they are harmless: no handler depends on them.
 HARMLESS = ("te other than trailers", "an authority of nonsense")
 
 
@@ -118,7 +118,7 @@ def test_malformed_heads(shared: Trial) -> None:
 
 
 OPEN = begin(1, ASSIGN_SLOT)
-#: Frames that break the connection, or the stream (RFC 9113): it must end.
+#: Frames that are connection or stream errors (RFC 9113): the connection or stream must end.
 FRAMES = {
     "DATA on stream 0": frame(DATA, 0, 0, b"x"),
     "DATA on an idle stream": frame(DATA, 0, 9, b"x"),
@@ -161,7 +161,7 @@ FRAMES = {
     "a window that is overrun": OPEN
     + b"".join(frame(DATA, 0, 1, b"\0" * 16_384) for _ in range(200)),
 }
-#: Frames that RFC 9113 wants refused, and that h2 ignores: nothing comes of them.
+#: Frames that are errors by RFC 9113 and that h2 ignores, without consequences.
 IGNORED = ("PRIORITY on stream 0", "GOAWAY on a stream", "a short GOAWAY")
 
 
@@ -232,7 +232,7 @@ def test_other_protocols(shared: Trial) -> None:
 
 
 def test_random_bytes(shared: Trial) -> None:
-    """500 connections of noise, half of them behind a good preface."""
+    """500 connections of noise, half of them after a valid preface."""
 
     def attack() -> None:
         chance, wires = random.Random(2328), []
@@ -244,7 +244,7 @@ def test_random_bytes(shared: Trial) -> None:
         started = time.monotonic()
         left = []
         for number, (noise, wire) in enumerate(wires):
-            # Behind a preface, noise may be a frame that is not yet whole: as long as it is silent.
+            # After a preface, noise may be an incomplete frame, which ends only by the timeout.
             rest = max(0.01, FIRST_BYTES - (time.monotonic() - started))
             if number % 2:
                 wire.pump(0.01)
@@ -257,7 +257,7 @@ def test_random_bytes(shared: Trial) -> None:
 
 
 def test_old_http(shared: Trial) -> None:
-    """HTTP/1.0 is answered, and its connection ended."""
+    """HTTP/1.0 is answered, and its connection is closed."""
 
     def attack() -> None:
         out = post(HEALTH, b"{}").replace(b"HTTP/1.1", b"HTTP/1.0")

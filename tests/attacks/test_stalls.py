@@ -1,4 +1,4 @@
-"""A thousand readers who ask, and take nothing of the answers."""
+"""A thousand readers that make requests and do not read the answers."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from trial import Trial
 from server import within
 
 CONNECTIONS, STREAMS = 10, 100
-#: They ask one after the other: it is the stall that is judged, not a burst of work.
+#: Seconds between requests: the test is about stalls, not about a burst of work.
 PAUSE = 0.002
-#: Room for all of them; and unary calls end soon, so that the tests do too.
+#: Room for all requests, and a short timeout of unary calls to keep the tests short.
 ROOM = ("--max-requests", "4096", "--unary-timeout", "2")
-#: Seconds in which a peer may take nothing of its answer, and a margin.
+#: Seconds for which a peer may read nothing of its answer, and a margin.
 UNREAD = 10 + 3
-#: The deadline of unary calls, and the same.
+#: The timeout of unary calls, and then the same.
 UNARY = 2 + UNREAD
-pytestmark = pytest.mark.usefixtures("slow")  # it waits, as these do
+pytestmark = pytest.mark.usefixtures("slow")  # these tests wait, too
 
 SCENARIO = """
 name = "Short"
@@ -61,7 +61,7 @@ kind = "slots"
 
 
 def spread_of_many() -> bytes:
-    """A whole spread at once, whose turns fill many messages."""
+    """A whole spread in one message, with turns that fill many messages."""
     order = spread.SpreadOrder(policy=spread.SPREAD_POLICY_ROUND_ROBIN, feeder_count=4)
     spec = spread.SpreadSpec(order=order)
     group = spread.SpreadInput(no_more_groups=True, whole_group_sizes=[1_000_000] * 4)
@@ -70,7 +70,7 @@ def spread_of_many() -> bytes:
 
 
 def stream_of_slots() -> bytes:
-    """A message of 1,000 IDs, 30 times: 62 kB, and all but one of them is left unread."""
+    """A message of 1,000 IDs, 30 times: 62 kB; the server reads only one of them."""
     ids = id_pb2.IdBatch(texts=[""] * 1_000)
     first = slots.StreamSlotAssignmentsRequest(schedule=schedule(), ids=ids)
     later = slots.StreamSlotAssignmentsRequest(ids=ids).SerializeToString()
@@ -82,7 +82,7 @@ def watch_simulation() -> bytes:
     return prefixed(simulation.SimulateRequest(scenario=SCENARIO).SerializeToString())
 
 
-#: What is asked, and left: path, body, and whether the request is at its end.
+#: Path and body of abandoned streams, and whether the request is complete.
 STREAMING = {
     "Spread": (SPREAD, spread_of_many()),
     "StreamSlotAssignments": (STREAM_SLOTS, stream_of_slots()),
@@ -97,7 +97,7 @@ UNARY_CALLS = {
 def crowd(
     trial: Trial, path: str, asked: bytes, connections: int = CONNECTIONS, **how: object
 ) -> list[Peer]:
-    """The readers, after each has asked."""
+    """The readers, after each has sent its requests."""
     peers = [Peer(trial.port, keep=False, **how) for _ in range(connections)]
     for peer in peers:
         calls = (begin(at, path) + body(at, asked) for at in range(1, 2 * STREAMS, 2))
@@ -113,7 +113,7 @@ def is_over(peer: Peer) -> bool:
 
 
 def all_end(trial: Trial, peers: list[Peer], seconds: float) -> None:
-    """The server must end every connection, or at least every stream, so soon from now."""
+    """Fails unless the server ends every connection, or at least every stream, in time."""
     limit = time.monotonic() + seconds
     for peer in peers:
         rest = max(limit - time.monotonic(), 0.05)
@@ -143,10 +143,10 @@ def test_readers_of_unary_answers_make_no_room(
 
 
 def test_readers_of_streams_make_no_room(trial: Trial) -> None:
-    """Three kinds of them, side by side: 300, and 384 of the 512 requests in flight may stream.
+    """Three kinds of streams, concurrently: 300, where 384 of 512 requests in flight may stream.
 
-    With more places there are more streams, each of which may leave 128 KiB of requests unread:
-    who sets ``--max-requests`` gives the memory for it.
+    A larger ``--max-requests`` allows more streams, each with up to 128 KiB of unread requests,
+    and needs the memory for them.
     """
 
     def attack() -> None:
@@ -164,7 +164,7 @@ def test_readers_of_streams_make_no_room(trial: Trial) -> None:
 
 
 def test_stalled_readers_leave_room_for_others(trial: Trial) -> None:
-    """The same with the limits as they are: a caller beside them is not refused."""
+    """The same with default limits: another caller is not refused."""
 
     def attack() -> None:
         peers = crowd(trial, *STREAMING["Spread"], given={INITIAL_WINDOW_SIZE: 0})
@@ -174,7 +174,7 @@ def test_stalled_readers_leave_room_for_others(trial: Trial) -> None:
 
 
 def test_readers_make_room_for_a_byte(start_trial: Callable[..., Trial]) -> None:
-    """A byte of room on each stream, three times a second: the deadline holds all the same."""
+    """Window updates of one byte per stream, three times per second, do not extend the deadline."""
     trial = start_trial(*ROOM)
 
     def attack() -> None:
@@ -191,9 +191,9 @@ def test_readers_make_room_for_a_byte(start_trial: Callable[..., Trial]) -> None
 
 
 def test_readers_leave_it_all_in_the_socket(start_trial: Callable[..., Trial]) -> None:
-    """All the room there is in HTTP/2, and none in TCP."""
-    # So few that there is room for all their answers: refusals would fit into a socket, and who has
-    # nothing more to take is idle, not stalled.
+    """HTTP/2 windows are wide open, but nothing is read from the socket."""
+    # So few that all answers are admitted: refusals would fit into a socket, and a peer that has
+    # nothing left to read is idle, not stalled.
     room = ("--max-requests", "4096", "--max-bytes-in-flight", str(32 << 20))
     trial, connections = start_trial(*room), 4
 
@@ -209,7 +209,7 @@ def test_readers_leave_it_all_in_the_socket(start_trial: Callable[..., Trial]) -
                 if not peer.say(out, 0.5, reading=False):
                     break
                 time.sleep(PAUSE)
-        # What the server says at the end stands behind what nobody reads: its files tell.
+        # The server's last frames are behind unread data, so its open files are checked instead.
         over = within(UNREAD, lambda: trial.server.files() <= files)
         left = trial.server.files() - files
         trial.note(f"{left} connections open at the end")

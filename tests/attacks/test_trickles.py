@@ -1,4 +1,4 @@
-"""Slow peers: they begin beside the stalled readers, and are judged here."""
+"""Slow peers, which start beside the stalled readers, and are checked here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool of the attacks itself."""
+"""Tests of the connections that the attacks use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 from frames import PING, Peer, frame
 
-#: Their acknowledgements are more than the buffers of both sockets take.
+#: So many that their acknowledgements exceed the buffers of both sockets.
 COUNT = 400_000
 PINGS = frame(PING, payload=b"8bytes..") * COUNT
 LONG = b"x" * (1 << 20)
@@ -15,7 +15,7 @@ END = b"the end"
 
 
 def test_all_is_said_before_one_goes_on() -> None:
-    """Also while there is much to reply to: acknowledgements are not what was to be said."""
+    """Even with many replies pending: acknowledgements do not count as sent data."""
     heard = []
     begins = threading.Event()
 
@@ -23,7 +23,7 @@ def test_all_is_said_before_one_goes_on() -> None:
         server, _ = listener.accept()
         with server:
             server.sendall(PINGS)
-            begins.wait(30)  # until then the replies stay where they are
+            begins.wait(30)  # until then the replies stay in the queue
             pinging = threading.Thread(target=server.sendall, args=(PINGS,))
             pinging.start()
             while piece := server.recv(1 << 16):  # until the other end is closed

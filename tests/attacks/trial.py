@@ -1,7 +1,7 @@
-"""What every attack is judged by: the budget of ``docs/decisions/0021-budgets.md``.
+"""The criteria for every attack: the budget of ``docs/decisions/0021-budgets.md``.
 
-The attacker is cut off or bounded, which each attack checks for itself. Every call of a caller who
-behaves is answered within a second, the admin port answers too, and memory grows by at most 64 MB.
+The attacker is cut off or bounded, which each attack checks itself. Every call of a well-behaved
+caller is answered within a second, the admin port answers too, and memory grows by at most 64 MB.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from server import Server, within
 ANSWERED = 1.0
 #: Bytes by which an attack may make an idle server grow.
 MEMORY = 64 << 20
-#: An attack that is over sooner is repeated for so many seconds: some 200 calls beside it.
+#: Seconds for which shorter attacks are repeated, so that some 200 calls run beside them.
 SHORTEST = 1.0
 FIGURES: list[str] = []
 
 
 class Trial:
-    """A server and a caller who behaves; ``withstands`` makes an attack and judges it."""
+    """A server and a well-behaved caller; ``withstands`` runs an attack and checks the criteria."""
 
     def __init__(
         self, name: str, *flags: str, files: int | None = None, probed: bool = True
@@ -33,7 +33,7 @@ class Trial:
         self.name, self.server = name, Server(*flags, files=files)
         self.port = self.server.port
         self.notes: list[str] = []
-        # What is made at first use belongs to an idle server.
+        # Memory that is allocated at first use counts as idle memory.
         assert self.server.is_serving(), self.server.logs()
         self.caller = Caller(one_slot(), self.port, self.server.admin_port if probed else None)
         seen = self.caller.record()
@@ -44,7 +44,7 @@ class Trial:
         self.notes.append(text)
 
     def withstands(self, attack: Callable[[], None]) -> None:
-        """Makes the attack, and checks what every attack is judged by."""
+        """Runs the attack, and checks the criteria."""
         self.notes, turns = [], 0
         files, idle = self.server.files(), self.server.memory()
         self.server.forget_peak()
@@ -74,7 +74,7 @@ class Trial:
         )
 
     def check_survived(self, files: int) -> None:
-        """The server lives, logs nothing alarming, and closes what the attack opened."""
+        """Checks that the server is alive, logged nothing alarming, and closed its connections."""
         assert self.server.is_alive(), self.server.logs()[-2_000:]
         assert within(10, self.server.is_serving), "a new connection is not served"
         alarming = re.search(r"panick|overflow|RUST_BACKTRACE|ERROR", self.server.logs())
@@ -84,6 +84,5 @@ class Trial:
         )
 
     def stop(self) -> None:
-        """Ends both."""
         self.caller.stop()
         self.server.stop()

@@ -37,7 +37,7 @@ def browser() -> Iterator[Browser]:
     path = os.environ.get("OFFBEAT_CHROMIUM") or shutil.which("chromium")
     assert path, "there is no chromium: apt-get install chromium"
     with sync_playwright() as playwright:
-        # The sandbox does not work for root, as whom CI runs; the pages are our own.
+        # Chromium's sandbox refuses to run as root, which CI does; the pages are our own.
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
@@ -54,7 +54,7 @@ def sidecar(tmp_path_factory) -> Iterator[Server]:
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Opens a page; it fails the test if the page complains."""
+    """Opens a page, and fails the test if the page logs errors or warnings."""
     contexts, complaints = [], []
 
     def open_page(
@@ -68,7 +68,7 @@ def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
             viewport={"width": width, "height": 900},
             color_scheme=scheme,
             timezone_id="America/New_York",
-            ignore_https_errors=True,  # certificates of the tests are their own authority's
+            ignore_https_errors=True,  # the tests have a certificate authority of their own
             permissions=["clipboard-read", "clipboard-write"],
         )
         contexts.append(context)
@@ -78,7 +78,7 @@ def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
         page.on(
             "console",
             lambda message: (
-                # Refusals of the server are what some tests are about.
+                # Some tests provoke refusals by the server.
                 message.type in ("error", "warning")
                 and "Failed to load resource" not in message.text
                 and complaints.append(message.text)

@@ -1,4 +1,4 @@
-"""The playground: places that Python computes by itself, and calls that run as they are printed."""
+"""The playground: places equal Python's own computation, and the printed calls run as they are."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_is_refused_is_said_beside_the_field(sidecar, opened):
 
 
 def test_exclusions_are_drawn(sidecar, opened):
-    """By Berlin's clock for each day, and once."""
+    """Exclusions for each day by Berlin's clock, and a single one."""
     tomorrow = (datetime.now(timezone.utc) + timedelta(days=1)).replace(microsecond=0)
     month_later = tomorrow + timedelta(days=30)
     once = {"startTime": f"{month_later:%Y-%m-%dT%H:%M:%SZ}", "endTime": "2100-01-01T00:00:00Z"}
@@ -124,7 +124,7 @@ def test_each_call_runs_as_it_is_printed(question, sidecar, opened):
     page.wait_for_selector("caption:has-text('Next runs')")
     first = page.locator("tbody tr").first.inner_text()
     start = datetime.fromisoformat(re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", first)[0])
-    # The kind that is asked for is the first one, which need not run first.
+    # The playground selects the first kind, which need not run first.
     if page.locator("thead th", has_text="Kind").count():
         rows = page.locator("tbody tr", has_text="balance").first.inner_text()
         start = datetime.fromisoformat(re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", rows)[0])
@@ -144,7 +144,7 @@ def test_each_call_runs_as_it_is_printed(question, sidecar, opened):
         assert done.returncode == 0, (language, text, done.stderr)
         found = re.search(r"\d{4}-\d\d-\d\d.\d\d:\d\d:\d\d", done.stdout)
         assert found, (language, done.stdout)
-        if language != "curl":  # which prints the last run first
+        if language != "curl":  # curl prints the last run first
             assert datetime.fromisoformat(found[0]) == start, (language, done.stdout)
         else:
             assert f"{start:%Y-%m-%dT%H:%M:%S}Z" in done.stdout, done.stdout
@@ -195,7 +195,7 @@ def test_many_ids_do_not_freeze_the_page(sidecar, opened):
         counts[offset_of(f"id-{number}", EXAMPLE_CYCLE) // 600] += 1
     titles = page.locator(".bar title").all_text_contents()
     assert titles == [f"slot {slot}: {count:,}" for slot, count in enumerate(counts)]
-    # Into a slot.
+    # Move into a slot.
     page.get_by_label("Look into").select_option("7")
     page.wait_for_selector("figcaption:has-text('slot 7, second by second')")
 
@@ -212,7 +212,7 @@ def test_what_is_being_typed_stays(sidecar, opened):
     period.fill("twelve hours")
     period.blur()
     page.wait_for_timeout(1_500)
-    assert period.input_value() == "twelve hours"  # no span, and not lost
+    assert period.input_value() == "twelve hours"  # no valid duration, but the input is kept
 
 
 def test_pasted_ids_are_taken_as_they_are(sidecar, opened):

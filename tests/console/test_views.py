@@ -1,4 +1,4 @@
-"""Schedules, spreads and the service, as they are live; who may see them; for everybody's eyes."""
+"""Live views of schedules, spreads and the service; access to them; and accessibility."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def client(sidecar: Server) -> offbeat.Client:
 
 
 def spread_of(client: offbeat.Client, name: str) -> NamedSpread:
-    """A spread with jobs that are ready, leased, and a dead letter."""
+    """A spread with ready jobs, leased jobs, and a dead letter."""
     lease = timedelta(minutes=5)
     spread = client.named_spread(name, feeder_count=4, lease_duration=lease, max_attempt_count=1)
     spread.producer().submit("acme", ["a1", "a2", "a3", "a4"])
@@ -58,7 +58,7 @@ def test_schedules_and_the_next_day(sidecar, opened):
     titles = page.locator(".bar title").all_text_contents()
     assert len(titles) == 288
     values = [float(title.rpartition(": ")[2].replace(",", "")) for title in titles]
-    # 200 a second, and by night the newsletter's 10,000 over four hours.
+    # 200 per second, and at night the newsletter's 10,000 over four hours.
     assert min(values) == pytest.approx(12_000)
     assert max(values) == pytest.approx(12_000 + 10_000 / 240)
     assert sum(values) * 5 == pytest.approx(200 * 86_400 + 10_000, rel=1e-4)
@@ -82,7 +82,7 @@ def test_another_period_is_tried_by_a_slider(sidecar, opened):
     day = page.locator("figure").filter(has_text="over a day after the change")
     day.wait_for()
     after = [float(t.rpartition(": ")[2]) for t in day.locator(".bar title").all_text_contents()]
-    # Two runs in 16 hours for each of 10,000 IDs, and by night the newsletter's in four.
+    # Two runs in 16 hours for each of 10,000 IDs, and at night the newsletter's in four hours.
     assert min(after) == pytest.approx(20_000 / 960, abs=0.01)
     assert max(after) == pytest.approx(20_000 / 960 + 10_000 / 240, abs=0.01)
     assert "Before, the fullest: 83.33" in day.inner_text()
@@ -126,7 +126,7 @@ def divided(workloads: list[int], workers: int) -> list[int]:
 def test_lanes_for_run_times_that_are_typed(sidecar, opened):
     page = opened(sidecar, "#/lanes?p50=1s&p90=20s&rate=1&workers=20")
     page.wait_for_selector("th:has-text('Workers are busy')", timeout=30_000)
-    # The mean of the lognormal distribution is 15.4 s: 1 a second for 20 workers.
+    # The mean of the lognormal distribution is 15.4 s: one job per second for 20 workers.
     assert re.search(r"Workers are busy 7\d(\.\d+)? %", page.locator("table").inner_text())
     page.wait_for_selector("figcaption:has-text('Mean slowdown by the timeout')")
     page.get_by_label("Jobs a second").fill("2")
@@ -149,7 +149,7 @@ def test_a_simulation_as_the_command_line_has_it(sidecar, opened, tmp_path):
     assert winner.inner_text() == expected["ranking"][0]
     for finding in expected["findings"]:
         assert report.get_by_text(finding).count() >= 1
-    # The frame is as high as the report: nothing in it scrolls, and its charts are drawn.
+    # The frame is as high as the report, so nothing in it scrolls, and its charts are drawn.
     page.wait_for_function(
         """() => {
           const page = document.querySelector("iframe.report").contentDocument;
@@ -169,7 +169,7 @@ def test_a_simulation_as_the_command_line_has_it(sidecar, opened, tmp_path):
 def test_a_simulation_shows_its_progress(sidecar, opened):
     page = opened(sidecar, "#/simulations")
     scenario = page.get_by_label("Scenario (TOML)").input_value()
-    # As long as a server simulates: half a second.
+    # A simulation takes the server about half a second.
     long = scenario.replace('"2d"', '"15d"').replace("5000", "9000").replace("= 8\n", "= 16\n")
     page.get_by_label("Scenario (TOML)").fill(long)
     page.get_by_label("Scenario (TOML)").blur()
@@ -308,7 +308,7 @@ def test_a_service_with_tokens_asks_for_one(opened, tmp_path):
 
 def test_the_keyboard_reaches_everything(sidecar, opened):
     page = opened(sidecar)
-    # What is not there yet cannot be reached.
+    # Features that do not exist yet must not be reachable.
     for text in (
         "caption:has-text('Next runs')",
         "label:has-text('Look into')",
@@ -335,14 +335,14 @@ def test_the_keyboard_reaches_everything(sidecar, opened):
 def test_everybody_can_read_it(view, width, scheme, sidecar, opened, client):
     spread = spread_of(client, "shown")
     page = opened(sidecar, VIEWS[view], width, scheme)
-    if view == "lanes":  # which are simulated
+    if view == "lanes":  # lane plans are simulated
         page.wait_for_selector("table", timeout=30_000)
     page.wait_for_timeout(1_500)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{view}-{width}-{scheme}.png", full_page=True)
     assert page.get_by_role("alert").count() == 0, page.get_by_role("alert").all_inner_texts()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    # The policy of the page allows no scripts but its own: it is fetched, not written into it.
+    # The page's content security policy allows only its own scripts, so axe is evaluated instead.
     page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run().then((results) => results.violations)")
     bad = [one for one in found if one["impact"] in ("serious", "critical")]

@@ -1,4 +1,4 @@
-"""Databases with the accounts in them, and a sidecar to ask."""
+"""Databases that hold the accounts, and a sidecar."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def population() -> list[Account]:
 
 @pytest.fixture(scope="session")
 def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Database]]:
-    # Not in pytest's own folder, which only its user may enter; and short, for the sockets.
+    # Not in pytest's folder, which only its user may enter; and socket paths must be short.
     folder = Path(tempfile.mkdtemp(prefix="offbeat-"))
     folder.chmod(0o755)
     started: dict[str, Database] = {}

@@ -1,4 +1,4 @@
-"""A table of 50,000 rows with the same IDs stored in every way."""
+"""A table of 50,000 rows, with the same IDs stored in every supported way."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ SALT = "it's 5% of café: a \\ and a $1"
 
 @dataclass(frozen=True)
 class Account:
-    """A row."""
-
     n: int
     uuid: uuid.UUID
     small: int
@@ -39,7 +37,7 @@ class Account:
 
     @property
     def hash_digits(self) -> str:
-        """What a table without MD5 stores: of the salt and the UUID."""
+        """The column of a table without MD5: the first digits of the hash of salt and UUID."""
         return hashlib.md5(f"{SALT}{self.uuid}".encode()).hexdigest()[:16]
 
 
@@ -67,7 +65,7 @@ def accounts() -> Iterator[Account]:
     ]
     for n in range(ROWS):
         version = (1, 3, 4, 4, 7)[n % 5]
-        # The variant of RFC 9562, or MariaDB's type uuid takes it for none.
+        # The variant of RFC 9562: otherwise MariaDB's type uuid rejects it.
         bits = rng.getrandbits(128) & ~(0xF << 76 | 0xC << 60) | version << 76 | 0x8 << 60
         big = rng.randrange(-(2 ** rng.choice([8, 16, 31, 63])), 2 ** rng.choice([8, 16, 31, 63]))
         huge = rng.getrandbits(rng.choice([8, 63, 64, 65, 127, 128])) * rng.choice([1, -1])

@@ -1,4 +1,4 @@
-"""The three databases, started for the tests and gone with them."""
+"""The three databases, which run only during the tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows = Sequence[Sequence[Any]]
 
 
 class Database(ABC):
-    """What the tests need of a database, whatever its driver is called."""
+    """The interface to a database that the tests need, independent of its driver."""
 
     dialect: SqlDialect
     styles: tuple[SqlParameterStyle, ...]
@@ -39,7 +39,7 @@ class Database(ABC):
         """Return the column ``n`` of the rows that a predicate selects."""
 
     def analyze(self, table: str) -> None:  # noqa: B027 (not every database does)
-        """Let the database see what is in a table and its indexes, before it plans."""
+        """Update the statistics that the query planner uses."""
 
     @abstractmethod
     def plan(self, table: str, predicate: SqlPredicate, style: SqlParameterStyle) -> str:
@@ -61,14 +61,14 @@ class PostgreSql(Database):
     def __init__(self, folder: Path) -> None:
         binaries = Path(sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1])
         folder.mkdir()
-        # It refuses to run as root.
+        # PostgreSQL refuses to run as root.
         self._as = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self._as:
             shutil.chown(folder, "postgres")
         self._control = [*self._as, str(binaries / "pg_ctl"), "-D", str(folder / "data")]
         options = "-A trust -U postgres -E UTF8 --locale=C.UTF-8"
         self._quietly([*self._control, "initdb", "-o", options])
-        # ANALYZE evaluates every index on 300 rows times that: by default it takes minutes in all.
+        # ANALYZE evaluates every index on 300 rows times the target; the default takes minutes.
         cheap = "-c fsync=off -c autovacuum=off -c default_statistics_target=10"
         options = f"-k {folder} -c listen_addresses= {cheap}"
         self._control += ["-l", str(folder / "log"), "-w", "-o", options]
@@ -95,7 +95,7 @@ class PostgreSql(Database):
         self._connect()
 
     def environment(self, database: str) -> dict[str, str]:
-        """Return what libpq finds a database by."""
+        """Return the variables by which libpq finds a database."""
         return {"PGHOST": str(self._folder), "PGUSER": "postgres", "PGDATABASE": database}
 
     def connect(self, database: str, **options: Any) -> psycopg.Connection:
@@ -121,7 +121,7 @@ class PostgreSql(Database):
 
     def _query(self, before, table, predicate, style):
         connection = self._raw if style == SqlParameterStyle.DOLLAR else self._connection
-        # Names may hold %, which only statements with parameters give a meaning.
+        # Names may contain %, which has a meaning only in statements with parameters.
         table = table.replace("%", "%%") if style == SqlParameterStyle.FORMAT else table
         query = f"{before}SELECT n FROM {table} t WHERE {predicate.sql}"
         parameters = None if style == SqlParameterStyle.LITERAL else predicate.parameters
@@ -147,7 +147,7 @@ class MariaDb(Database):
     styles = (SqlParameterStyle.LITERAL, SqlParameterStyle.FORMAT)
 
     def __init__(self, folder: Path) -> None:
-        # A MariaDB that starts removes what others have in their folder of temporary files.
+        # At its start, MariaDB removes the temporary files of others from a shared folder.
         temporary = folder / "tmp"
         temporary.mkdir(parents=True)
         user = "mysql" if os.geteuid() == 0 else os.environ.get("USER", "")

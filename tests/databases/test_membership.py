@@ -1,6 +1,6 @@
-"""The database and the service agree, row by row.
+"""Database and service agree on the slot of every row.
 
-MySQL cannot be had from Debian: its statements run on MariaDB, in a table of their own.
+Debian has no MySQL, so its statements run on MariaDB, in a table of their own.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ID_SCHEDULES = {"hash": HASH, "salted": SALTED, "twister": TWISTER, "wide": WIDE
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, types, what it stores, and which ID that is."""
+    """A column: its name, its types, the stored value, and the ID that it stands for."""
 
     name: str
     kind: Type
@@ -128,7 +128,7 @@ class Table:
     @property
     def columns(self) -> list[Column]:
         columns = [column for column in COLUMNS if self.types in column.sql_types]
-        if self.dialect == SqlDialect.MYSQL:  # which has no uuid
+        if self.dialect == SqlDialect.MYSQL:  # MySQL has no type uuid
             columns = [column for column in columns if column.kind != Type.UUID]
         return columns
 
@@ -172,7 +172,7 @@ def tables(databases, population) -> dict[str, Table]:
         "sqlite": Table(databases["sqlite"], SqlDialect.SQLITE, "main", "sqlite"),
     }
     databases["postgresql"].run('CREATE SCHEMA "sch""ema"')
-    # What is computed there is of that character set, unless it is told otherwise.
+    # Expressions there have that character set, unless they convert it.
     databases["mariadb"].run("CREATE DATABASE `sche``ma` CHARACTER SET utf16")
     for table in tables.values():
         columns = {"n": "INTEGER PRIMARY KEY"} | {
@@ -202,7 +202,7 @@ def sql_target(table: Table, column: Column, style: SqlParameterStyle) -> SqlTar
 
 @pytest.fixture(scope="session")
 def service(client, population) -> Callable[[Column, Schedule], offbeat.SlotAssignments]:
-    """What AssignSlots says of all rows; the same in every database, so asked once."""
+    """The answer of AssignSlots for all rows, cached because it is the same in every database."""
 
     @functools.cache
     def assignments(name: str, schedule: Schedule) -> offbeat.SlotAssignments:
@@ -248,7 +248,7 @@ def test_slots_partition_the_table_and_agree_with_the_service(case, client):
     for style, slots in by_style.items():
         plan = database.plan(table.path, slots[5].predicate, style)
         assert index.name in plan, plan
-        assert "SCAN" not in plan, plan  # SQLite also reads all of an index
+        assert "SCAN" not in plan, plan  # SQLite would also report a full index scan as SCAN
 
 
 @pytest.mark.parametrize("case", WINDOW_CASES, indirect=True)
@@ -256,7 +256,7 @@ def test_windows_hold_exactly_the_rows_whose_offset_lies_in_them(case, client):
     table, column, schedule, assignments = case
     database = table.database
     literal = sql_target(table, column, SqlParameterStyle.LITERAL)
-    if table.dialect == SqlDialect.MYSQL:  # has no IF NOT EXISTS
+    if table.dialect == SqlDialect.MYSQL:  # MySQL has no IF NOT EXISTS
         literal = replace(literal, dialect=SqlDialect.MARIADB)
     index = client.list_slots(schedule, sql_target=literal)[0].predicate.index
     for statement in index.create_statements:
@@ -311,7 +311,7 @@ def test_statements_may_be_run_again_but_on_mysql(tables, client):
 
 
 def test_null_is_in_no_slot_in_oracle_mode(tables, client):
-    """There, MariaDB's CONCAT passes over NULL; and the mode is kept with the column."""
+    """In that mode MariaDB's CONCAT ignores NULL, and the column keeps the mode."""
     database = tables["mariadb"].database
     column = SqlTarget(SqlDialect.MARIADB, "oracle", "id", Type.UUID_BYTES, schema="offbeat")
     slots = client.list_slots(SALTED, start_time=ANCHOR, sql_target=column)
@@ -332,7 +332,7 @@ def test_null_is_in_no_slot_in_oracle_mode(tables, client):
 
 
 def test_generated_columns_stay_out_of_the_way(tables):
-    """They are invisible: a row is still what it was, for SELECT * and for INSERT."""
+    """They are invisible: SELECT * and INSERT work as before."""
     table = tables["mariadb"]
     assert "offbeat_hash_" in table.database.run(f"SHOW CREATE TABLE {table.path}")[0][1]
     width = len(table.database.run(f"SELECT * FROM {table.path} LIMIT 1")[0])

@@ -30,11 +30,11 @@ def spec(seconds: int, slots: int, salt: str) -> dict:
     return {"spec": {"period": f"{seconds}s", "slotCount": slots, "salt": salt}}
 
 
-#: Where the rows are, and in which type.
+#: Database, column type and ID type of each table.
 TABLES = {
     "postgresql": ("postgresql", "uuid", "UUID"),
     "mariadb": ("mariadb", "uuid", "UUID"),
-    "mysql": ("mariadb", "BINARY(16)", "UUID_BYTES"),  # which has no uuid, and runs here on MariaDB
+    "mysql": ("mariadb", "BINARY(16)", "UUID_BYTES"),  # on MariaDB, without its uuid
 }
 
 

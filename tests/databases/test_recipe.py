@@ -1,4 +1,4 @@
-"""The recipe of the examples, in each language: an outage, and a tick that is killed halfway.
+"""The recipe of the examples in each language, with an outage and a tick that is killed halfway.
 
 Nothing is enqueued twice, nothing is lost, and import and export of an account keep apart."""
 
@@ -28,14 +28,14 @@ RECIPE = ROOT / "examples" / "recipe"
 
 START = datetime(2026, 3, 1, 8, tzinfo=timezone.utc)
 MINUTE = timedelta(minutes=1)
-#: When the workers come back: all accounts have missed a run of each kind, some of them two.
+#: The end of the outage: all accounts have missed one run of each kind, some of them two.
 BACK = START + timedelta(hours=11, minutes=30)
 KINDS = ["import", "export"]
 ACCOUNTS = 5_000
 
 # In milliseconds.
 PERIOD, TURN, TOLERANCE = 8 * 3_600_000, 3_600_000, 60_000
-#: What is kept free between a late run and a regular one of the other kind.
+#: The gap between a late run and a regular run of the other kind.
 LEAD = TURN // 4
 
 #: By a run's ID: its account, its kind, and when it starts, in milliseconds since the Unix epoch.
@@ -43,7 +43,7 @@ Jobs = dict[str, tuple[str, str, int]]
 
 
 class Producer:
-    """A producer, and the database it works on."""
+    """A producer and its database."""
 
     command: list[str | Path]
     environment: dict[str, str]
@@ -59,7 +59,7 @@ class Producer:
 
     def start(self, address: str, *arguments: str) -> subprocess.Popen[bytes]:
         environment = {**os.environ, **self.environment, "OFFBEAT_ADDRESS": address}
-        # Behind everybody else, so that its killer comes in time on a busy machine, too.
+        # At the lowest priority, so that it can be killed in time even on a busy machine.
         command = ["nice", "-n", "19", *self.command, *arguments]
         return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
 
@@ -148,10 +148,10 @@ def millis(instant: datetime) -> int:
 
 @dataclass(frozen=True)
 class Account:
-    """When an account runs; by hashlib and the page on kinds, not by the service."""
+    """The runs of an account by hashlib and the page on kinds, independent of the service."""
 
     id: str
-    #: What places it in a cycle, and in a turn.
+    #: The hashes that place it in a cycle and in a turn.
     hashes: tuple[int, int]
 
     @classmethod
@@ -170,7 +170,7 @@ class Account:
         return range(self.next_run(kind, start), end, PERIOD)
 
     def late_start(self, kind: int, now: int) -> int:
-        """When a late run starts that is listed now."""
+        """The start of a late run that is listed now."""
         place = (self.hashes[1] * TURN >> 64) + kind * TURN // 2
         start = now + (place - now) % TURN
         while True:
@@ -180,7 +180,7 @@ class Account:
             start += TURN
 
     def due(self, kind: int, watermark: int, now: int) -> dict[int, int]:
-        """What a tick enqueues: when runs are scheduled, and when they start."""
+        """The runs that a tick enqueues: start times by scheduled time."""
         on_time = self.runs(kind, max(watermark, now - TOLERANCE), now + millis_of(MINUTE))
         jobs = {run: run for run in on_time}
         missed = self.runs(kind, max(watermark, now - PERIOD), now - TOLERANCE)
@@ -255,7 +255,7 @@ def test_kinds_keep_apart_through_an_outage_and_nothing_is_lost(producer, client
         producer.run(client.address, "tick", (BACK + MINUTE).isoformat())
         assert producer.jobs() == expected
 
-    # Every pair of an import and an export, and their next regular runs.
+    # Every pair of an import and an export, including their next regular runs.
     starts: dict[str, dict[str, list[tuple[int, bool]]]] = {
         account.id: {
             kind: [(account.next_run(index, millis(BACK + 2 * MINUTE)), False)]

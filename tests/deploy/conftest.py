@@ -10,7 +10,7 @@ IMAGE = "localhost/offbeat:test"
 
 @pytest.fixture(scope="session")
 def image() -> str:
-    """Build the image by the command that users have."""
+    """Build the image with the command that users run."""
     if missing := what_is_missing():
         pytest.fail(f"the image cannot be tested: {missing}")
     checked("deploy/image/build.sh", IMAGE, timeout=1800)

@@ -1,4 +1,4 @@
-"""Runs the image with podman as one would in production: read-only, without any right, in 32 MB."""
+"""Runs the image with podman as in production: read-only, without capabilities, in 32 MB."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USER = 65532
 RESTRICTED = [
     *("--read-only", "--cap-drop", "all", "--security-opt", "no-new-privileges"),
     *("--memory", str(MEMORY), "--memory-swap", str(MEMORY)),
-    # podman asks for its own limits, which a machine that is a container itself refuses.
+    # podman's default limits are refused on a machine that is itself a container.
     *("--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"),
     *("--network", "host"),
 ]
@@ -27,7 +27,7 @@ Done = subprocess.CompletedProcess[str]
 
 
 def run(*command: str | Path, timeout: float = 60, **variables: str) -> Done:
-    """Run a command to its end, without input."""
+    """Run a command without input, and wait for its end."""
     return subprocess.run(
         [str(word) for word in command],
         cwd=ROOT,
@@ -50,7 +50,7 @@ def podman(*arguments: str | Path, timeout: float = 60) -> str:
 
 
 def what_is_missing() -> str | None:
-    """Say why no container can run here: a failure, since tests that are skipped prove nothing."""
+    """Return why no container can run here. Tests then fail, since skipped tests prove nothing."""
     for tool, package in {"podman": "podman", "runc": "runc", "readelf": "binutils"}.items():
         if not shutil.which(tool):
             return f"there is no {tool}: apt-get install {package}"
@@ -65,7 +65,7 @@ def free_port() -> int:
 
 
 class Container:
-    """A container that serves, until the end of the block."""
+    """A container that serves until the end of the block."""
 
     def __init__(self, image: str, *options: str, grace: int = 10, command: str = "serve") -> None:
         self.image = image
@@ -83,7 +83,7 @@ class Container:
             "OFFBEAT_GRACE_PERIOD": str(self.grace),
         }
         environment = [f"--env={name}={value}" for name, value in variables.items()]
-        # The options come last, so that they may set a variable otherwise.
+        # The options come last, so that they can override variables.
         podman(
             *("run", "--detach", "--name", self.name, *RESTRICTED, *environment, *self.options),
             *(self.image, self.command),

@@ -1,4 +1,4 @@
-"""The compose file, held against the schema and run by podman-compose."""
+"""The compose file, validated against the schema and run by podman-compose."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_schedules_are_where_the_server_looks():
 
 
 def test_the_metrics_are_in_the_volume_that_the_containers_share(tmp_path):
-    """The server of the binary, with the same variables, in a folder in place of the volume."""
+    """Runs the binary itself with the same variables, and a folder instead of the volume."""
     service = written()["services"]["offbeat"]
     (volume,) = [each for each in service["volumes"] if each.startswith("socket:")]
     folder = volume.split(":")[1]
@@ -60,7 +60,7 @@ def test_the_metrics_are_in_the_volume_that_the_containers_share(tmp_path):
     server = subprocess.Popen([BINARY, "serve"], env={**clean, **variables})
     try:
         deadline = time.monotonic() + 10
-        # The command of the health check.
+        # Wait, with the command of the health check.
         while run(BINARY, *service["healthcheck"]["test"][2:], **variables).returncode != 0:
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -84,7 +84,7 @@ def test_a_broken_one_would_be_noticed(key, value):
 
 @pytest.fixture
 def engine(image, tmp_path) -> Iterator[dict[str, str]]:
-    """Yield the variables under which podman-compose takes the image of the tests, and runc."""
+    """Yield the variables that make podman-compose use the image of the tests, and runc."""
     settings = tmp_path / "containers.conf"
     settings.write_text('[engine]\nruntime = "runc"\n')
     variables = {"CONTAINERS_CONF": str(settings), "OFFBEAT_IMAGE": image}
@@ -95,7 +95,7 @@ def engine(image, tmp_path) -> Iterator[dict[str, str]]:
 
 def test_the_producer_is_answered_over_the_socket(engine, tmp_path):
     checked(COMPOSE, "--file", FILE, "up", "--detach", "offbeat", **engine)
-    # Without systemd podman asks nobody's health by itself, so that depends_on would not do here.
+    # Without systemd podman runs no health checks by itself, so depends_on would wait forever.
     name = checked("podman", "ps", "--quiet", "--filter=name=offbeat-test")
     deadline = time.monotonic() + 10
     while run("podman", "healthcheck", "run", name).returncode != 0:

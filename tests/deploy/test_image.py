@@ -30,7 +30,7 @@ CLIENTS = {
     "ruby": ["ruby", "-I", "clients/ruby/lib", "tests/deploy/clients/call.rb"],
     "php": ["php", "tests/deploy/clients/call.php"],
 }
-SLOT = "75"  # what README.md says that the clients' first call answers
+SLOT = "75"  # the answer to the clients' first call in README.md
 SOCKET = "unix:/run/offbeat/offbeat.sock"
 MEMBER = (1000, USER)
 STRANGER = (1000, 1000)
@@ -108,7 +108,7 @@ def test_the_bill_of_materials(contents):
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     bill = json.loads(text)
     versions = {part["name"]: part["version"] for part in bill["components"]}
-    # What is linked in, of crates and besides; not what only builds, or runs on another system.
+    # Linked crates and other libraries, but not build dependencies or those of other systems.
     assert versions.keys() >= {"tokio", "tonic", "offbeat-core", "glibc", "rust-std"}
     assert not versions.keys() & {
         "tonic-prost-build",
@@ -147,7 +147,7 @@ def test_the_image_of_several_stages_ends_as_the_tested_one():
 
 
 def test_what_the_build_reads_is_in_its_stage():
-    """All that git has of what cargo reads; .cargo has the frame pointers."""
+    """All files that cargo reads; .cargo sets the frame pointers."""
     stage = (FOLDER / "Containerfile.multistage").read_text().partition("FROM scratch\n")[0]
     copied = re.findall(r"^COPY (.+) \S+$", stage, re.MULTILINE)
     assert {name for line in copied for name in line.split()} == {
@@ -181,7 +181,7 @@ def test_its_probe(sidecar):
 
 
 def memory_files(pid: int) -> tuple[Path, Path]:
-    """Return where the kernel says limit and peak of a process's memory (cgroups v1 or v2)."""
+    """Return the files with the memory limit and peak of a process (cgroups v1 or v2)."""
     groups = Path(f"/proc/{pid}/cgroup").read_text()
     if old := re.search(r"^\d+:memory:(.*)$", groups, re.MULTILINE):
         folder = Path("/sys/fs/cgroup/memory" + old.group(1))
@@ -218,7 +218,7 @@ def test_clients_call_over_tcp(sidecar, language):
 
 @pytest.fixture(scope="module")
 def shared_folder() -> Iterator[Path]:
-    """A folder for the socket, as a volume that two containers share; not in pytest's, which
+    """A folder for the socket, like a volume that two containers share; not in pytest's, which
     only root may enter."""
     with tempfile.TemporaryDirectory(prefix="offbeat-") as outer:
         os.chmod(outer, 0o755)
@@ -248,7 +248,7 @@ def test_other_clients_may_not(on_socket, language):
 
 @every_language
 def test_the_socket_refuses_by_its_own_mode(on_socket, shared_folder, language):
-    # A volume of Kubernetes is open to everybody; then the mode of the socket decides.
+    # A Kubernetes volume is open to all users; then the mode of the socket decides.
     shared_folder.chmod(0o777)
     try:
         assert call(language, on_socket, *STRANGER) == "Unavailable"
@@ -281,7 +281,7 @@ def test_it_comes_back_after_a_kill(image, volume):
     with Container(image, *options) as container:
         podman("kill", "--signal", "KILL", container.name)
         podman("wait", container.name)
-    # The socket of the first is still there.
+    # The socket of the first container still exists.
     with Container(image, *options):
         pass
 

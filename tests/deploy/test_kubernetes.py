@@ -1,4 +1,4 @@
-"""The manifests, rendered by kustomize and held against the schemas of Kubernetes itself."""
+"""The manifests, rendered by kustomize and validated against the schemas of Kubernetes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def manifests(overlay: str) -> list[Manifest]:
 
 
 def one(overlay: str, kind: str, name: str = "") -> Manifest:
-    """Return the manifest of a kind, or of several that with a name; kustomize may add a hash."""
+    """Return the only manifest of a kind, or the one with this name and maybe a hash."""
     of_kind = [manifest for manifest in manifests(overlay) if manifest["kind"] == kind]
     hashed = re.compile(rf"{name or 'offbeat'}(-[0-9a-z]{{10}})?")
     named = [each for each in of_kind if hashed.fullmatch(each["metadata"]["name"])]
@@ -66,7 +66,7 @@ def offbeat_in(pod: Manifest) -> Manifest:
 
 
 def variables(container: Manifest) -> dict[str, str]:
-    """Return those that the manifest gives a value, and not a secret."""
+    """Return the variables that have a value in the manifest, and not from a secret."""
     return {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
 
 
@@ -151,11 +151,11 @@ def test_every_file_is_used():
     assert used == set(FOLDER.glob("*/*.*"))
 
 
-# What no schema knows
+# Rules that no schema covers
 
 
 def broken_rules(pod: Manifest) -> list[str]:
-    """Return what the Pod Security Standard "restricted", and our own rules, are broken by."""
+    """Return the violations of the Pod Security Standard "restricted", and of our own rules."""
     broken = []
     shared = pod.get("securityContext", {})
     if pod.get("automountServiceAccountToken") is not False:
@@ -215,14 +215,14 @@ def test_the_binary_knows_every_variable(overlay):
         assert variables(offbeat_in(pod)).keys() <= known
 
 
-#: What a simulation may take, as the table of limits says.
+#: The memory limit of a simulation, by the table of limits.
 SIMULATION_BYTES = 64 << 20
 
 UNITS = {"Mi": 1 << 20, "Gi": 1 << 30}
 
 
 def needed(container: Manifest) -> int:
-    """Return the bytes that a server with these settings may take, as docs/operations.md says."""
+    """Return the most memory of a server with these settings, by the rule in docs/operations.md."""
     told = checked(BINARY, "serve", "--help")
     defaults = re.findall(r"\[env: (OFFBEAT_\w+)=?\][^\[]*\[default: (\d+)\]", told)
     setting = {name: int(value) for name, value in defaults}
@@ -246,7 +246,7 @@ def test_the_settings_fit_the_limit_of_memory(overlay):
     for pod in pods(overlay):
         container = offbeat_in(pod)
         assert needed(container) <= memory_limit(container)
-        # What is set there is needed for it.
+        # The settings are necessary to fit the limit.
         container["env"] = [each for each in container["env"] if "MAX" not in each["name"]]
         assert overlay.startswith("named-spreads") or needed(container) > memory_limit(container)
 
@@ -257,9 +257,9 @@ def test_the_probe_asks_what_listens(overlay):
         container = offbeat_in(pod)
         for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
             assert container[probe]["exec"]["command"] == ["/offbeat", "health"]
-            # The binary gives up after 2 s, and says why; the kubelet must not be first.
+            # The binary gives up after 2 s and says why; the kubelet's timeout must be longer.
             assert container[probe]["timeoutSeconds"] > 2
-        # Without --address it asks the admin port.
+        # Without --address, `offbeat health` uses the admin port.
         assert variables(container).get("OFFBEAT_ADMIN_LISTEN", "127.0.0.1:2329") != "off"
 
 
@@ -287,7 +287,7 @@ def test_the_sidecar_starts_first_and_ends_last():
     assert variables(producer)["OFFBEAT_ADDRESS"] == variables(sidecar)["OFFBEAT_LISTEN"]
     (shared,) = producer["volumeMounts"]
     assert shared in sidecar["volumeMounts"]
-    # Who is in this group may open the socket.
+    # Members of this group may open the socket.
     assert pod["securityContext"]["fsGroup"] == sidecar["securityContext"]["runAsGroup"]
 
 
@@ -336,7 +336,7 @@ def test_spans_leave_the_pod_where_they_are_asked_for(tmp_path, overlay, version
     port = int(environment["OFFBEAT_OTLP_ENDPOINT"].rsplit(":", 1)[1])
     egress = kinds["NetworkPolicy"]["egress"]
     assert [entry["port"] for rule in egress for entry in rule["ports"]] == [port, 53, 53]
-    # What stood there before still stands there.
+    # The component must keep existing variables.
     assert environment["OFFBEAT_TLS_KEY"]
     assert kinds["NetworkPolicy"]["ingress"] == one(overlay, "NetworkPolicy")["spec"]["ingress"]
 
@@ -352,14 +352,14 @@ def test_the_schedules_are_where_the_server_looks(overlay, tmp_path):
         assert "subPath" not in mount
         assert mount["readOnly"]
         volumes = {volume["name"]: volume for volume in pod["volumes"]}
-        # By this very name: with the hash of kustomize every change would replace the pods.
+        # Without a hash suffix: with one, every change would replace the pods.
         assert volumes[mount["name"]]["configMap"] == {"name": config["metadata"]["name"]}
         assert config["metadata"]["name"] == "offbeat-schedules"
         (tmp_path / path.name).write_text(config["data"][path.name])
         told = checked(BINARY, "schedules", "check", tmp_path / path.name)
         named = [line.split()[0] for line in told.splitlines()[1:]]
         assert named == ["accounts/1", "bank-sync/1", "statements/1"]
-    # The one that compose and systemd are given.
+    # The same file as for compose and systemd.
     same = ROOT / "deploy" / "schedules" / "schedules.toml"
     assert config["data"][path.name] == same.read_text()
 
@@ -370,7 +370,7 @@ def test_named_spreads_have_one_home():
     assert spec["strategy"] == {"type": "Recreate"}
     assert one("named-spreads", "PodDisruptionBudget")["spec"]["maxUnavailable"] == 0
     environment = variables(offbeat_in(spec["template"]["spec"]))
-    # What the service for decisions is told still holds.
+    # The settings of the service for decisions still apply.
     assert environment["OFFBEAT_TLS_KEY"] == "/etc/offbeat/tls/tls.key"
 
 
@@ -408,10 +408,10 @@ def test_one_redis_keeps_all_that_it_has_answered():
     (claim,) = spec["volumeClaimTemplates"]
     assert mounts[claim["metadata"]["name"]] == settings["dir"]
     config = one(WITH_REDIS, "ConfigMap", "offbeat-redis")["metadata"]["name"]
-    # With a hash, so that another configuration restarts it.
+    # With a hash suffix, so that another configuration restarts Redis.
     assert config != "offbeat-redis"
     assert {"name": "config", "configMap": {"name": config}} in pod["volumes"]
-    # In the journal, and in two snapshots; while the file is rewritten, all of it twice.
+    # A job is in the journal and in two snapshots; a rewrite of the file doubles the memory.
     memory = int(settings["maxmemory"].removesuffix("gb")) << 30
     (server,) = pods(WITH_REDIS)
     assert memory >= 3 * int(variables(offbeat_in(server))["OFFBEAT_MAX_SPREAD_BYTES"])
@@ -423,7 +423,7 @@ def test_one_redis_keeps_all_that_it_has_answered():
 def test_offbeat_reaches_its_redis_and_nobody_else_does():
     (server,), (store,) = pods(WITH_REDIS), pods(WITH_REDIS, "StatefulSet")
     password, address = offbeat_in(server)["env"][:2]
-    # What a variable contains stands before it.
+    # A variable must follow those that it refers to.
     assert address["name"] == "OFFBEAT_SPREAD_STORE"
     assert f"$({password['name']})" in address["value"]
     assert redis_in(store)["env"] == [password]
@@ -452,7 +452,7 @@ def test_offbeat_reaches_its_redis_and_nobody_else_does():
 
 
 class StoreOfTheManifests:
-    """Their Redis and a server, started as they say, but for folders and ports."""
+    """Redis and a server, started as the manifests say, except for folders and ports."""
 
     def __init__(self, folder: Path) -> None:
         (store,), (server,) = pods(WITH_REDIS, "StatefulSet"), pods(WITH_REDIS)

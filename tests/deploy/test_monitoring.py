@@ -1,4 +1,4 @@
-"""The alert rules, read and tried by Prometheus's own tool."""
+"""The alert rules, checked and tested by promtool."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def test_they_alert_when_they_should():
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        # As it was: an alert that resolves while the file is still bad.
+        # An earlier version: the alert resolved while the file was still invalid.
         ("expr: offbeat_reload_stale == 1", "expr: increase(offbeat_reload_stale[15m]) > 0"),
-        # As it was: any busy spread hides the one that is stuck.
+        # An earlier version: any busy spread hid a stuck one.
         ("unless ignoring (state)", "unless on (job, instance)"),
     ],
 )

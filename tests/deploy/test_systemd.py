@@ -1,4 +1,4 @@
-"""The unit, read and judged by systemd itself, offline."""
+"""The unit, verified by systemd itself, offline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _analyzer() -> None:
 
 
 def judged(text: str, folder: Path, drop_in: str | None = None) -> list[str]:
-    """Return what systemd complains about; the binary is taken from where it was built."""
+    """Return the complaints of systemd about the unit, with the path of the built binary."""
     unit = folder / "offbeat.service"
     if drop_in is not None:
         beside = folder / "offbeat.service.d"
@@ -52,7 +52,7 @@ def test_systemd_takes_it(tmp_path):
         ("MemoryMax=512M", "MemoryMax=512Q"),
         ("SystemCallFilter=@system-service", "SystemCallFilter=@systemservice"),
         ("ExecStart=/usr/local/bin/offbeat", "ExecStart=offbeat/serve"),
-        # Read without a complaint, but too much is allowed.
+        # Valid units that allow too much.
         (
             "SystemCallFilter=@system-service\nSystemCallFilter=~@privileged @resources\n"
             "SystemCallFilter=setpriority sched_setattr\n",
@@ -68,7 +68,7 @@ def test_a_broken_one_would_be_noticed(tmp_path, right, wrong):
 
 
 def settings(path: Path = UNIT) -> configparser.SectionProxy:
-    parser = configparser.RawConfigParser(strict=False)  # some keys stand there twice
+    parser = configparser.RawConfigParser(strict=False)  # some keys occur twice
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     parser.read(path)
     return parser["Service"]
@@ -86,13 +86,13 @@ def test_schedules_are_a_drop_in(tmp_path):
     assert judged(UNIT.read_text(), tmp_path, DROP_IN.read_text()) == []
     name, _, path = settings(DROP_IN)["Environment"].partition("=")
     assert name in re.findall(r"\[env: (OFFBEAT_\w+)", checked(BINARY, "serve", "--help"))
-    # Nothing that the unit hides.
+    # The unit must not hide these paths.
     assert path.startswith("/etc/")
     checked(BINARY, "schedules", "check", ROOT / "deploy" / "schedules" / Path(path).name)
 
 
 def test_the_copy_of_the_last_good_schedules_is_where_the_unit_may_write(tmp_path):
-    """The lines that are commented out, taken in."""
+    """With the commented-out lines enabled."""
     whole = DROP_IN.read_text().replace("\n#StateDirectory", "\nStateDirectory")
     whole = whole.replace("\n#Environment", "\nEnvironment")
     assert judged(UNIT.read_text(), tmp_path, whole) == []
@@ -104,7 +104,7 @@ def test_the_copy_of_the_last_good_schedules_is_where_the_unit_may_write(tmp_pat
 
 
 def test_what_does_not_mend_itself_is_not_tried_again(tmp_path):
-    """The statuses are those of the binary."""
+    """The unit names the exit statuses of the binary."""
     broken = tmp_path / "schedules.toml"
     broken.write_text("[[schedule]]\n")
     for flags in (["--max-requests", "0"], ["--schedules", broken]):

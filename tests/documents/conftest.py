@@ -1,4 +1,4 @@
-"""A server that has met each kind of event, and what it exposes."""
+"""A server that has handled each kind of event, and the metrics that it exposes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.server import ROOT, Server, within
 
 
 def reload(server: Server) -> None:
-    """Lets it read its files again, one of which has changed."""
+    """Makes the server reload its files, after one of them has changed."""
     reloads = lambda: len([line for line in server.lines() if "what" in line])  # noqa: E731
     before = reloads()
     server.process.send_signal(signal.SIGHUP)
@@ -26,7 +26,7 @@ def reload(server: Server) -> None:
 
 @pytest.fixture(scope="session")
 def scraped(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of metrics, once each kind of event has been."""
+    """The page of metrics, after each kind of event."""
     token_file = tmp_path_factory.mktemp("scraped") / "token"
     token_file.write_text(f"{TOKEN}\n")
     schedules = ROOT / "deploy" / "schedules" / "schedules.toml"
@@ -49,5 +49,5 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def exposed(scraped: str) -> Exposed:
-    """The same, read."""
+    """The same page, parsed."""
     return Exposed(scraped)

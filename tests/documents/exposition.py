@@ -1,4 +1,4 @@
-"""What a server exposes, as an independent parser reads it; and what expressions ask for."""
+"""The metrics that a server exposes, read by an independent parser, and those in expressions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-#: Labels that the scrape of operations.md gives to every series.
+#: Labels that the scrape configuration of operations.md adds to every series.
 OF_THE_SCRAPE = {"job", "instance", "namespace", "pod"}
-#: What Prometheus itself says of a target.
+#: Series that Prometheus itself records for a target.
 OF_PROMETHEUS: dict[str, dict[str, set[str]]] = {"up": {}}
 #: Only where the control group of the server has a limit of memory.
 WHERE_THERE_IS_ONE: dict[str, dict[str, set[str]]] = {"offbeat_memory_limit_bytes": {}}
-#: Labels all of whose values are there from the start, or from the first use of the tests.
+#: Labels whose values are all exposed from the start, or once the tests have used them.
 COMPLETE = {"reason", "state", "method", "result", "what", "limit"}
 #: The words of an expression that name neither a metric nor a function.
 WORDS = {"and", "or", "unless", "offset", "bool"}
@@ -39,7 +39,7 @@ class Exposed:
                 self.metrics[family.name + suffix] = (family.type, labels)
 
     def wrongs(self, expression: str) -> list[str]:
-        """What an expression asks for that is not there."""
+        """The metrics, labels and values of an expression that are not exposed."""
         known = {**self.samples, **OF_PROMETHEUS, **WHERE_THERE_IS_ONE}
         named = names(expression)
         found = [f"no metric {name}" for name in named if name not in known]
@@ -54,7 +54,7 @@ class Exposed:
         return found if named else ["no metric"]
 
     def labels(self, expression: str) -> set[str]:
-        """The labels that its result may have, beside those of the scrape."""
+        """The labels that the result may have, besides those of the scrape."""
         known = {**self.samples, **OF_PROMETHEUS}
         return {label for name in names(expression) for label in known.get(name, {})} - {"le"}
 

@@ -1,6 +1,6 @@
-"""Pages whose commands are followed by what they print.
+"""Pages that show commands, each followed by its output.
 
-`python tests/documents/pages.py PAGE…` writes what they print into the pages.
+`python tests/documents/pages.py PAGE…` updates the output in the pages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def answer(language: str, text: str, folder: Path) -> str:
-    """Run a command of a page, or a query on the file that was written last."""
+    """Run a command of a page, or a query on the most recent output file."""
     if language == "sql":
         newest = max(folder.glob("*.sqlite"), key=lambda file: file.stat().st_mtime_ns)
         rows = sqlite3.connect(newest).execute(text).fetchall()
@@ -33,7 +33,7 @@ def answer(language: str, text: str, folder: Path) -> str:
 
 
 def answers(page: str, folder: Path) -> list[tuple[re.Match, str]]:
-    """Run all commands and queries in order; give each block of output what belongs in it."""
+    """Run all commands and queries in order; yield each block of output with its new text."""
     found, last = [], ""
     for block in BLOCK.finditer(page):
         language, text = block.groups()

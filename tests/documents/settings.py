@@ -1,4 +1,4 @@
-"""The settings of `offbeat serve`, as its help says them."""
+"""The settings of `offbeat serve`, from its help."""
 
 from __future__ import annotations
 

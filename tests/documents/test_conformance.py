@@ -1,4 +1,4 @@
-"""The page on conformance: what it runs, and that its runner sees what is wrong."""
+"""The page on conformance: its commands run, and its runner detects wrong answers."""
 
 from __future__ import annotations
 

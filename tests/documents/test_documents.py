@@ -1,4 +1,4 @@
-"""README and examples: what they show is what the tests run."""
+"""README and examples: the tests run the code that they show."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_the_recipe_as_its_page_says(address, tmp_path):
     lines = run("bash", "-euc", here, OFFBEAT_ADDRESS=address).splitlines()
     counted = re.compile(r"(?:import|export): (\d+) jobs, (\d+) of them late; (\d+) superseded")
     enqueued = [tuple(map(int, counted.fullmatch(line).groups())) for line in lines[:2]]
-    # Of each kind nearly all have a late run; others run at about this time.
+    # For each kind, nearly all accounts have a late run; the others run at about this time.
     assert all(850 < late <= jobs and 20 < superseded < 150 for jobs, late, superseded in enqueued)
     time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
     assert all(re.fullmatch(rf"(?:import|export)\|{time}\|\d+", line) for line in lines[2:])
@@ -168,7 +168,7 @@ def test_two_workers_in_a_shell(address):
 
 
 def shown(page: str) -> list[str]:
-    """Return the blocks of a page: commands, and what they print."""
+    """Return the blocks of a page: commands and their output."""
     return re.findall(r"```(?:sh)?\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
 
 
@@ -288,7 +288,7 @@ def test_the_table_of_clients():
 
 
 def numbers(text: str, label: str) -> list[int]:
-    """Return the numbers of a line of the main job's output."""
+    """Return the numbers in a line of the main example's output."""
     (line,) = re.findall(rf"^ +{label} (.*)$", text, re.MULTILINE)
     return [int(number.replace(",", "")) for number in re.findall(r"[\d,]+", line)]
 
@@ -335,7 +335,7 @@ def test_the_picture_by_the_definition_of_a_hash_placement():
     syncs = [minutes[minute] for minute in range(480)]
     assert drawn("cron") == [400_000] + [0] * 479
     assert drawn("sync") == syncs
-    # Reports stand on syncs, and come half a cycle later.
+    # The area of reports is stacked on that of syncs, and reports are half a cycle later.
     assert drawn("report") == [syncs[minute] + syncs[minute - 240] for minute in range(480)]
 
 
@@ -356,7 +356,7 @@ def test_links_lead_somewhere():
 
 
 PAGES = sorted((ROOT / "docs" / "schedules").glob("*.md"))
-#: What the command of a page prints, in a few words; its standard error is read too.
+#: Words in the output of each page's command, including standard error.
 SAYS = {
     "audit.md": [r"chi-square", r"slot 31 +\d+  #+", r"fullest in|in the fullest"],
     "migration.md": [r"path +SAME_ORDER", r"longest gap +43\d\d\ds", r"bolt +0 +20"],

@@ -1,4 +1,4 @@
-"""The pages about frameworks: their files are those of the examples, which run."""
+"""The pages about frameworks: their files equal those of the examples, which run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_files_of_a_page_are_those_of_its_example(page: Path) -> None:
 
 
 def run(example: str, environment: dict[str, str], *command: str, seconds: float = 60) -> str:
-    """Run a command of an example until it ends, or has had its time."""
+    """Run a command of an example until it ends or its time is up."""
     process = subprocess.Popen(
         command,
         cwd=ROOT / "examples" / example,
@@ -144,7 +144,7 @@ def test_the_page_on_celery(tmp_path: Path) -> None:
 
 def test_the_page_on_fastapi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "fastapi"))
-    monkeypatch.setenv("OFFBEAT_ADDRESS", "127.0.0.1:1")  # where nobody is
+    monkeypatch.setenv("OFFBEAT_ADDRESS", "127.0.0.1:1")  # where nothing listens
     from app import EVERY_8_HOURS, app
     from fastapi.testclient import TestClient
 

@@ -1,4 +1,4 @@
-"""Alerts, dashboard and runbook: they ask for what a server exposes, and belong together."""
+"""Alerts, dashboard and runbook use metrics that a server exposes, and match one another."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ALERTS = ROOT / "deploy" / "monitoring" / "alerts.yaml"
 DASHBOARD = json.loads((ROOT / "deploy" / "monitoring" / "dashboard.json").read_text())
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
-#: What the server calls the codes of gRPC.
+#: The source with the server's names of gRPC codes.
 CODES = (ROOT / "server" / "service" / "src" / "metrics" / "mod.rs").read_text()
 RULES: list[dict[str, Any]] = [
     rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]
 ]
-#: Labels in the texts of Prometheus and of Grafana.
+#: Patterns of labels in the templates of Prometheus and of Grafana.
 OF_ALERTS, OF_GRAFANA = re.compile(r"\$labels\.(\w+)"), re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
@@ -97,7 +97,7 @@ def test_operations_holds_no_rules_of_its_own():
 
 
 def targets() -> list[tuple[str, str, str]]:
-    """Title, expression and legend of everything that the dashboard asks for."""
+    """Title, expression and legend of each query of the dashboard."""
     return [
         (panel["title"], target["expr"], target.get("legendFormat", ""))
         for panel in DASHBOARD["panels"]
@@ -120,7 +120,7 @@ def test_the_dashboard_asks_for_what_there_is(
 def test_the_dashboard_shows_every_metric(exposed: Exposed) -> None:
     asked = {name for _, expression, _ in targets() for name in names(expression)}
     asked = {re.sub(r"_bucket$", "", name) for name in asked}
-    shown_elsewhere = {"offbeat_schedules", "offbeat_spreads"}  # by their members
+    shown_elsewhere = {"offbeat_schedules", "offbeat_spreads"}  # through their members
     assert set(exposed.metrics) - asked <= shown_elsewhere
 
 

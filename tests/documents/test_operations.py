@@ -1,4 +1,4 @@
-"""The page on operations: its settings, metrics and alerts are those of the binary."""
+"""The page on operations has the settings, metrics and alerts of the binary."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_what_is_scraped():
 
 
 def test_the_line_of_the_log():
-    """The page shows a line as it is written."""
+    """The page shows a log line exactly as the server writes it."""
     (line,) = re.findall(r"```json\n(.*?)\n```", PAGE, re.DOTALL)
     shown = json.loads(line)
     flags = ["--listen", "127.0.0.1:0", "--admin-listen", "off", "--log-format", "json"]

@@ -1,4 +1,4 @@
-"""The guide by question: what it shows is what its commands print."""
+"""The guide by question shows the real output of its commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages on schedules by name, reciprocals and kinds: their commands print what they say."""
+"""The pages on schedules by name, reciprocals and kinds show the real output of their commands."""
 
 from __future__ import annotations
 

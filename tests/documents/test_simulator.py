@@ -1,4 +1,4 @@
-"""The page on the simulator: what it shows is what its commands print. And its scenarios."""
+"""The page on the simulator shows the real output of its commands; and the example scenarios."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_figures_make_sense(name):
         assert all(1 <= rank <= len(names) for rank in ranks.values())
         assert bool(ranks) != strategy["feasibility"]["jobs_pile_up"]
         assert strategy["series"]["queue_depth"]
-        # Finished jobs by second and in all are the same.
+        # Finished jobs per second add up to the total.
         series = strategy["series"]
         per_second = series["finished_per_second"]
         covered = [series["step"]] * len(per_second)
@@ -86,7 +86,7 @@ def test_slots_keep_the_queue_small():
     assert slots["mean_wait"] < 0.05 * at_once["mean_wait"]
     assert slots["interval_variation"] < 0.01 < 0.3 < week["random smear"]["interval_variation"]
     assert all(strategy["never_served"] == 0 for strategy in week.values())
-    # 21 cycles: those who are in the middle of a run at the end are few.
+    # 21 cycles: only a few jobs are still running at the end.
     for strategy in week.values():
         assert strategy["jobs_finished"] == pytest.approx(21 * 29_000, rel=0.01)
     assert results("bank_sync_week")["ranking"][0] == "slots, twister"
@@ -103,8 +103,8 @@ def test_the_spiral():
     series = {strategy["name"]: strategy["series"] for strategy in results("spiral")["strategies"]}
     assert set(series["slots, twister"]["workers"]) == {16}
     assert series["at once"]["workers"][-1] == 96
-    # Six times the workers do less than half of what the first 16 did: in the first half hour, in
-    # which there are still few more of them, and on the second day.
+    # Six times as many workers finish less than half as many jobs as the first 16 do in the first
+    # half hour, in which few workers have been added. The second half of the time is compared.
     rates, step = series["at once"]["finished_per_second"], series["at once"]["step"]
     begin = rates[: 1800 // step]
     later = rates[len(rates) // 2 :]
@@ -126,7 +126,7 @@ def test_a_bank_that_is_down_clogs_least_recent_first_alone():
     served = {name: strategy["jobs_finished"] for name, strategy in down.items()}
     others = [count for name, count in served.items() if name != "least recent"]
     assert min(others) > 0.95 * 300_000 > 0.85 * 300_000 > served["least recent"]
-    # With the others, only customers of that bank miss runs: fewer than one interval of 20.
+    # In the other strategies only customers of that bank miss runs: fewer than 1 interval in 20.
     assert down["slots, twister"]["interval_p95"] < 8.1 * 3600
     assert down["least recent"]["interval_p95"] > 24 * 3600
     assert down["least recent"]["wasted_ratio"] > 4 * down["slots, twister"]["wasted_ratio"]
@@ -320,7 +320,7 @@ def test_only_our_own_files_are_overwritten(tmp_path):
         assert simulate(*call, "--force").returncode == 0
         ours = file.read_bytes()
         assert ours != before
-        # What a simulation wrote, and what is empty, is overwritten.
+        # Files that a simulation wrote, and empty files, are overwritten.
         assert simulate(*call).returncode == 0
         assert file.read_bytes() == ours
         file.write_bytes(b"")
@@ -366,6 +366,6 @@ def test_all_outputs_say_the_same(tmp_path):
     assert partners[0]["throttled"] > 0
     assert partners[1]["throttled"] == 0
     assert failed == sum(partner["throttled"] + partner["failed"] for partner in partners)
-    # Two strategies of two seconds and a half.
+    # Two strategies, and a duration of two and a half seconds.
     assert count == len(files["csv"].read_text().splitlines()) - 1 == 6
     assert finished == sum(one["figures"]["jobs_finished"] for one in found["strategies"])

@@ -1,4 +1,4 @@
-"""The site: its navigation names every page once, and it builds without a warning."""
+"""The site's navigation names every page once, and the site builds without warnings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_links_out_of_the_documentation_lead_to_pages_of_the_site(site: Path) -> None:
-    """`mkdocs --strict` knows the links that Markdown has; this looks at those of the pages."""
+    """`mkdocs --strict` checks the links in Markdown; this test checks those in the built pages."""
     pages = list(site.rglob("*.html"))
     assert len(pages) > len(list(DOCS.rglob("*.md")))
     counted = Counter()
@@ -78,6 +78,6 @@ def test_pages_load_nothing_from_the_network(site: Path) -> None:
 
 
 def test_anchors_are_those_of_github(site: Path) -> None:
-    """Headings whose anchors other pages name have them on the site, too."""
+    """Headings that other pages link to have the same anchors on the site."""
     page = (site / "frameworks" / "django.html").read_text()
     assert 'id="django-6-djangotasks"' in page

@@ -1,4 +1,4 @@
-"""The page on stores of named spreads: what its Redis user may do, and how spreads are moved."""
+"""The page on stores of named spreads: the rights of its Redis user, and how spreads are moved."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_user_may_do_what_the_servers_need_and_nothing_else(redis):
                     break
         assert producer.wait(timeout=10).keys() == {"a", "b"}
         assert within(5, lambda: snapshot() != ""), "there is no snapshot"
-        # Another server reads the snapshot, and is told of changes.
+        # Another server reads the snapshot, and is notified of changes.
         with Server("--spread-store", store) as second, offbeat.Client(second.address) as other:
             same = other.named_spread("errands", feeder_count=2, max_attempt_count=1)
             (letter,) = same.dead_letters()
@@ -84,15 +84,15 @@ def test_the_user_may_do_what_the_servers_need_and_nothing_else(redis):
                 next(stream).ack()
                 stream.flush()
             assert same.close(wait=10).state is offbeat.SpreadState.CLOSED
-            spread.open()  # in the place of the one that has ended
+            spread.open()  # replaces the spread that has ended
             assert len(called(second, f"{SERVICE}/ListSpreads", {})["spreads"]) == 1
             same.discard()
         log = [server.text()]
     assert "NOPERM" not in "".join(log)
     refused = redis.cli("--json", "acl", "log")
-    without = {"client|setinfo", "waitaof"}  # what the page says of them
+    without = {"client|setinfo", "waitaof"}  # the page says that these are optional
     assert set(re.findall(r'"object":"([^"]*)"', refused)) <= without, refused
-    # None of them is for nothing; these are for replicas.
+    # All granted commands are used; these are for replicas.
     used = set(re.findall(r"^cmdstat_([^:]+):", redis.cli("info", "commandstats"), re.MULTILINE))
     assert commands_of(USER) - {"eval", "wait"} <= used
 
@@ -130,7 +130,7 @@ def submit(server: Server, run: str, count: int) -> None:
 
 
 def held(server: Server) -> int:
-    """Groups and dead letters, as the page counts them."""
+    """The number of groups and dead letters, counted as on the page."""
     described = called(server, f"{SERVICE}/DescribeSpread", {"spread_name": "errands"})
     counts = described["description"]["counts"]
     names = ("groupCount", "partialGroupCount", "deadLetterCount")

@@ -1,4 +1,4 @@
-"""Tutorials and explanations: their commands print what the pages say, and leave nothing behind."""
+"""Tutorials and explanations show the real output of their commands, which leave nothing behind."""
 
 from __future__ import annotations
 

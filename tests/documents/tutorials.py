@@ -1,7 +1,7 @@
-"""Pages that a reader follows in one shell: tutorials and explanations.
+"""Tutorials and explanations, which a reader follows in one shell.
 
 All commands of a page run in one shell and one folder, as the reader's do. `python
-tests/documents/tutorials.py PAGE…` writes what they print into the pages.
+tests/documents/tutorials.py PAGE…` updates the output in the pages.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 from pages import BINARY, BLOCK, ROOT
 
 BETWEEN = "=== the end of a block of the page ==="
-#: What the reader's shell has that a test's does not: a server on the default port.
+#: The default address, at which the reader, unlike a test, has a server.
 DEFAULT = "127.0.0.1:2328"
 
 
 def answers(page: str, folder: Path) -> list[tuple[re.Match, str]]:
-    """Run all commands of a page in a folder; give each block of output what belongs in it."""
+    """Run all commands of a page in a folder; yield each block of output with its new text."""
     commands, outputs = [], []
     for block in BLOCK.finditer(page):
         language, text = block.groups()

@@ -25,13 +25,12 @@ YEAR_1, YEAR_9999 = Timestamp(seconds=-62_135_596_800), Timestamp(seconds=253_40
 
 
 def reciprocals(**more: object) -> reciprocal_pb2.GetReciprocalSlotsRequest:
-    """Of as many slots as can be."""
+    """Reciprocals among as many slots as possible."""
     more = {"schedule": schedule(period=seconds(1 << 20), slot_count=1 << 20), **more}
     return reciprocal_pb2.GetReciprocalSlotsRequest(**more)
 
 
 def listed(schedule: Schedule, start: int, end: int, **more: object) -> slots_pb2.ListSlotsRequest:
-    """A window."""
     return slots_pb2.ListSlotsRequest(
         schedule=schedule,
         start_time=Timestamp(seconds=start),
@@ -41,7 +40,7 @@ def listed(schedule: Schedule, start: int, end: int, **more: object) -> slots_pb
 
 
 def described(**spec: object) -> slots_pb2.DescribeScheduleRequest:
-    """With the load to expect."""
+    """A description with the expected load."""
     population = 1_000_000_000
     return slots_pb2.DescribeScheduleRequest(
         schedule=schedule(**spec), at_time=NOW, population=population
@@ -49,7 +48,7 @@ def described(**spec: object) -> slots_pb2.DescribeScheduleRequest:
 
 
 def conflicts() -> list[reciprocal_pb2.KindIndexConflict]:
-    """Each of eight kinds with each other."""
+    """Every pair of eight kinds."""
     pairs = itertools.combinations(range(8), 2)
     return [
         reciprocal_pb2.KindIndexConflict(first_kind_index=one, second_kind_index=other)
@@ -58,7 +57,7 @@ def conflicts() -> list[reciprocal_pb2.KindIndexConflict]:
 
 
 def sparse_conflicts() -> list[reciprocal_pb2.KindIndexConflict]:
-    """A wheel and its spokes, which leave more to search."""
+    """A wheel with spokes, whose conflicts leave more to search."""
     rim = [(at, at % 7 + 1) for at in range(1, 8)]
     pairs = sorted({tuple(sorted(pair)) for pair in rim + [(0, at) for at in range(1, 8)]})
     return [
@@ -67,7 +66,7 @@ def sparse_conflicts() -> list[reciprocal_pb2.KindIndexConflict]:
     ]
 
 
-#: Each kind has a gap of another length, which is looked for in the months of 18 years.
+#: The gaps of the kinds differ, and each is searched for in the months of 18 years.
 MONTHS_OF_KINDS = Schedule(
     spec=schedule_pb2.ScheduleSpec(
         calendar=schedule_pb2.CalendarCycle(

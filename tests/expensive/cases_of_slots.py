@@ -36,7 +36,7 @@ from schedules import (
 
 
 def case(method: str, request: str, message: object, **more: object) -> Case:
-    """A request whose message is made when it is needed."""
+    """A case whose message is made only when it is needed."""
     make = lambda: [message().SerializeToString()]  # noqa: E731
     return Case(f"SlotService/{method}", request, make, **more)
 
@@ -67,7 +67,7 @@ def many(schedule: Schedule, ids: id_pb2.IdBatch, **more: object) -> slots_pb2.A
 def due(
     schedule: Schedule, days: float, ids: id_pb2.IdBatch, **policy: object
 ) -> due_runs_pb2.ListDueRunsRequest:
-    """Runs of IDs each of which was last asked about at another time, about so long ago."""
+    """Due runs of IDs with different watermarks, each about `days` ago."""
     marks = millis(NOW.seconds - days * DAY + at / 100 for at in range(len(ids.integers)))
     return due_runs_pb2.ListDueRunsRequest(
         schedule=schedule,
@@ -79,14 +79,14 @@ def due(
 
 
 def migration(old: Schedule, new: Schedule, **more: object) -> migration_pb2.PlanMigrationRequest:
-    """From one schedule to another."""
+    """A migration from one schedule to another."""
     return migration_pb2.PlanMigrationRequest(
         old_schedule=old, new_schedule=new, cutover_time=NOW, **more
     )
 
 
 def stream(message: slots_pb2.AssignSlotsRequest, count: int) -> list[bytes]:
-    """The same IDs again and again."""
+    """A stream that sends the same IDs `count` times."""
     first = slots_pb2.StreamSlotAssignmentsRequest(
         schedule=message.schedule, from_time=message.from_time, ids=message.ids
     )
@@ -100,7 +100,7 @@ def streamed(request: str, message: object, count: int) -> Case:
     return Case("SlotService/StreamSlotAssignments", request, make, streams=(True, True))
 
 
-#: 16 cycles are worked out at a time: with weights IDs come in pieces that are all searched for.
+#: Cycles are computed 16 at a time; weighted IDs have pieces that are all searched for.
 CASES = [
     case(
         "AssignSlot",

@@ -22,7 +22,7 @@ SERVICE = "NamedSpreadService"
 
 
 def stream(spec: spread.SpreadSpec, sizes: list[int]) -> list[bytes]:
-    """A spread of groups that are all there at once, and its end."""
+    """A spread whose groups are all sent at once, and its end."""
     given = spread.SpreadInput(no_more_groups=True, whole_group_sizes=sizes)
     messages = [spread.SpreadRequest(spec=spec), spread.SpreadRequest(input=given)]
     return [message.SerializeToString() for message in messages]
@@ -43,7 +43,7 @@ def dealt(
 
 
 class Spread:
-    """A named spread that is opened, and filled, before it is asked about."""
+    """A named spread that is opened and filled before the measured request."""
 
     def __init__(self, fill: Callable[[Spread], None], **spec: object) -> None:
         self.fill, self.spec = fill, {"order": {"feeder_count": 1}, **spec}
@@ -60,24 +60,24 @@ class Spread:
         self.fill(self)
 
     def close(self) -> None:
-        """Drops it, unless the server that had it is gone."""
+        """Drops the spread, unless its server is gone."""
         with contextlib.suppress(grpc.RpcError, ValueError):
             self.call("CloseSpread", named.CloseSpreadRequest(mode=named.CLOSE_MODE_DISCARD))
 
     def call(self, method: str, request: object) -> bytes:
-        """A call about it."""
+        """Makes a call about this spread."""
         request.spread_name = self.name
         return self.ask(f"/offbeat.v1.{SERVICE}/{method}", request.SerializeToString())
 
     def groups(self, count: int, size: int, job: bytes = b"", name: str = "g") -> None:
-        """Groups, in as few calls as can be."""
+        """Submits groups, in as few calls as possible."""
         each = max(1, min(4_096, 390_000 // size, (3 << 20) // (size * (len(job) + 2) + 300)))
         for start in range(0, count, each):
             names = [f"{name}{at}" for at in range(start, min(start + each, count))]
             self.call("SubmitGroups", submitted(names, size, job))
 
     def leases(self, count: int, consumers: int, name: str = "c") -> list[named.LeasedJob]:
-        """Leases of so many consumers; those of the last call."""
+        """Leases jobs to several consumers; returns the jobs of the last call."""
         left, jobs = count, []
         for at in itertools.count():
             pulled = pull(f"{name}{at % consumers}")
@@ -88,18 +88,18 @@ class Spread:
                 return jobs
 
     def settle(self, jobs: list[named.LeasedJob], action: int) -> None:
-        """Says how jobs went."""
+        """Settles jobs."""
         settlements = settlements_of(jobs, action)
         self.call("SettleJobs", named.SettleJobsRequest(epoch=self.epoch, settlements=settlements))
 
 
 def pull(consumer: str) -> named.PullJobsRequest:
-    """As many jobs as a call leases."""
+    """Pulls as many jobs as one call can lease."""
     return named.PullJobsRequest(consumer_id=consumer, max_pulled_job_count=4_096)
 
 
 def settlements_of(jobs: list[named.LeasedJob], action: int) -> list[named.JobSettlement]:
-    """The same of all."""
+    """Settlements with the same action for all jobs."""
     return [
         named.JobSettlement(sequence=job.sequence, attempt=job.attempt, action=action)
         for job in jobs
@@ -107,7 +107,7 @@ def settlements_of(jobs: list[named.LeasedJob], action: int) -> list[named.JobSe
 
 
 def submitted(names: list[str], size: int, job: bytes = b"", **commit: object) -> object:
-    """Whole groups of equal jobs."""
+    """Complete groups of equal jobs."""
     digest = hashlib.sha256((len(job).to_bytes(8, "big") + job) * size).digest()
     ended = named.GroupCommit(job_count=size, sha256=digest, **commit)
     jobs = [named.SubmittedJob(payload=job)] * size
@@ -122,7 +122,7 @@ def case(
     message: Callable[[Spread], object],
     **more: object,
 ) -> Case:
-    """A request about a spread that is there."""
+    """A request about an existing spread."""
 
     def make() -> list[bytes]:
         asked = message(spread)
@@ -134,11 +134,11 @@ def case(
 
 
 def nothing(_: Spread) -> None:
-    """Leaves it empty."""
+    """Leaves the spread empty."""
 
 
 def long_names(spread: Spread) -> list[str]:
-    """As many IDs, as long as they may be, as a call may have."""
+    """As many and as long IDs as a call may have."""
     return [f"{at:0256}" for at in range(4_096)]
 
 
@@ -148,12 +148,12 @@ def many_jobs(spread: Spread) -> None:
 
 
 def many_groups(spread: Spread) -> None:
-    """As many small groups as are made in some seconds."""
+    """As many small groups as can be submitted in some seconds."""
     spread.groups(400_000, 1)
 
 
 def leased(spread: Spread) -> list[named.LeasedJob]:
-    """As many leases as a call settles."""
+    """As many leases as a call can settle."""
     spread.groups(1, 4_096)
     spread.jobs = spread.leases(4_096, 1)
     return spread.jobs
@@ -167,7 +167,7 @@ def ended_leases(spread: Spread) -> None:
 
 
 def dead_letters(spread: Spread) -> None:
-    """Dead letters by the thousand."""
+    """Thousands of dead letters."""
     spread.groups(16, 4_096)
     for _ in range(16):
         spread.settle(spread.leases(4_096, 1), named.SETTLE_ACTION_DEAD_LETTER)
@@ -181,7 +181,7 @@ def in_pieces(spread: Spread) -> None:
 
 
 def thousand_spreads(spread: Spread) -> None:
-    """As many spreads as may be open, less some; they stay for the other tests of the list."""
+    """Nearly as many spreads as may be open; they stay for the other tests of the list."""
     for at in range(1_000):
         spec = {"order": {"feeder_count": MOST}}
         opened = named.OpenSpreadRequest(spread_name=f"list-{at}", spec=spec)
@@ -189,7 +189,7 @@ def thousand_spreads(spread: Spread) -> None:
 
 
 def wide(fill: Callable[[Spread], None], **spec: object) -> Spread:
-    """With the largest limits."""
+    """A spread with the largest limits."""
     limits = {
         "max_group_count": 1_000_000,
         "max_job_count": 100_000_000,
@@ -200,7 +200,7 @@ def wide(fill: Callable[[Spread], None], **spec: object) -> Spread:
 
 
 def conversation(spread: Spread) -> list[bytes]:
-    """StreamJobs: all the credit there can be, and what became of jobs."""
+    """The messages of StreamJobs: the largest credit, and settlements."""
     credit = named.JobCredit(job_count=MOST)
     start = named.StreamJobsStart(spread_name=spread.name, consumer_id="c", credit=credit)
     settlements = named.JobSettlements(
@@ -237,7 +237,7 @@ CASES = [
         max_open_group_count=MOST,
     ),
     dealt("131,072 empty groups", lambda: [0] * 2 * MOST),
-    # The time of a reader who takes 500 MB: turns are made as they are taken.
+    # Includes the time to read 500 MB: turns are made as they are read.
     dealt(
         "a group of 1,000 jobs, 6.5e7 idle turns",
         lambda: [1_000],

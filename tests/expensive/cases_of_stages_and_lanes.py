@@ -10,7 +10,7 @@ from offbeat.v1 import lanes_pb2, server_info_pb2, stages_pb2
 from offbeat.v1beta1 import lane_planning_pb2, lateness_pb2, simulation_pb2
 from schedules import seconds
 
-#: Of a billion workers, and as many stages as are dealt with at once.
+#: A billion workers, and the numbers of stages.
 WORKERS, FEW, MANY = 1_000_000_000, 256, 100_000
 LONGEST_RUN = 366 * 86_400 * 1_000_000
 
@@ -21,7 +21,7 @@ def case(method: str, request: str, message: object, **more: object) -> Case:
 
 
 def stages(count: int, **every: object) -> list[stages_pb2.Stage]:
-    """Stages with work, each with another name."""
+    """Stages with work and different names."""
     return [
         stages_pb2.Stage(name=f"s{at}", backlog_count=at % 1_000 + 1, **every)
         for at in range(count)
@@ -29,7 +29,7 @@ def stages(count: int, **every: object) -> list[stages_pb2.Stage]:
 
 
 def unlike(count: int) -> list[stages_pb2.Stage]:
-    """All workers in the one stage that needs none, while the others need them."""
+    """All workers are in the one stage that needs none."""
     first = stages_pb2.Stage(name="first", current_worker_count=WORKERS)
     return [first, *stages(count - 1, mean_run_time=seconds(1))]
 
@@ -37,17 +37,17 @@ def unlike(count: int) -> list[stages_pb2.Stage]:
 def allocate(
     made: list[stages_pb2.Stage], workers: int, **more: object
 ) -> stages_pb2.AllocateWorkersRequest:
-    """Shares workers out."""
+    """An AllocateWorkers request."""
     return stages_pb2.AllocateWorkersRequest(stages=made, worker_count=workers, **more)
 
 
 def choose_stage(made: list[stages_pb2.Stage], **more: object) -> stages_pb2.ChooseStageRequest:
-    """Where a worker goes."""
+    """A ChooseStage request."""
     return stages_pb2.ChooseStageRequest(stages=made, **more)
 
 
 def lanes(count: int = 16, name: str = "l", workers: int = 1_000_000) -> lanes_pb2.LaneSet:
-    """As many as can be."""
+    """As many lanes as possible."""
     made = [
         lanes_pb2.Lane(name=f"{name}{at:02}", worker_count=workers, attempt_timeout=seconds(at + 1))
         for at in range(count)
@@ -56,7 +56,7 @@ def lanes(count: int = 16, name: str = "l", workers: int = 1_000_000) -> lanes_p
 
 
 def dispatch(timed_out: int, name: str = "l") -> lanes_pb2.DispatchJobsRequest:
-    """As many jobs as can be, on as many workers."""
+    """As many jobs and workers as possible."""
     lane_set = lanes(name=name)
     names = [lane.name for lane in lane_set.lanes]
     free = [lanes_pb2.FreeWorkers(lane_name=name, worker_count=1_000_000) for name in names]
@@ -72,7 +72,7 @@ def dispatch(timed_out: int, name: str = "l") -> lanes_pb2.DispatchJobsRequest:
 
 
 def split(**more: object) -> lanes_pb2.SplitWorkersRequest:
-    """As many workers as can be, from one lane to the others."""
+    """Moves as many workers as possible from one lane to the others."""
     lane_set = lanes(workers=1)
     states = [
         lanes_pb2.LaneState(
@@ -86,7 +86,7 @@ def split(**more: object) -> lanes_pb2.SplitWorkersRequest:
 
 
 def split_again() -> lanes_pb2.SplitWorkersRequest:
-    """As many moves as can be, to where all work is."""
+    """As many moves as possible, to the lane that has all the work."""
     lane_set = lanes()
     state = lanes_pb2.LaneState(
         lane_name=lane_set.lanes[0].name, backlog_count=1_000_000_000, mean_run_time=seconds(1)
@@ -97,7 +97,7 @@ def split_again() -> lanes_pb2.SplitWorkersRequest:
 
 
 def plan(workers: int, load: float) -> lane_planning_pb2.PlanLanesRequest:
-    """As many samples as can be, of a tail so heavy that many lanes are worth a trial."""
+    """As many samples as possible, with so heavy a tail that many lanes are tried."""
     normal = NormalDist()
     shares = ((at + 0.5) / 400_000 for at in range(400_000))
     micros = [max(1, round(1e6 * exp(2.2 * normal.inv_cdf(share)))) for share in shares]
@@ -110,7 +110,7 @@ def plan(workers: int, load: float) -> lane_planning_pb2.PlanLanesRequest:
 
 
 def plan_by_type(workers: int, load: float) -> lane_planning_pb2.PlanLanesRequest:
-    """The same samples of as many types as can be, in no order."""
+    """The same samples of as many types as possible, unsorted."""
     request = plan(workers, load)
     micros = list(request.samples.run_time_micros)
     types = [
@@ -121,7 +121,7 @@ def plan_by_type(workers: int, load: float) -> lane_planning_pb2.PlanLanesReques
     return request
 
 
-#: Users who share a lock, and try for it again and again.
+#: Users that share a lock, and retry it again and again.
 CONFLICTS = """
 name = "Conflicts"
 duration = "10d"
@@ -138,7 +138,7 @@ run_time = "30s"
 [[strategies]]
 kind = "at_once"
 """
-#: As many jobs as can be in a call.
+#: As many jobs as a call may simulate.
 JOBS = """
 name = "Jobs"
 duration = "2d"
@@ -160,7 +160,6 @@ kind = "least_recent"
 
 
 def simulate(scenario: str) -> simulation_pb2.SimulateRequest:
-    """A scenario."""
     return simulation_pb2.SimulateRequest(scenario=scenario)
 
 
@@ -257,7 +256,7 @@ CASES = [
     case(DISPATCH, "65,536 jobs with predictions, 16e6 workers", lambda: dispatch(0)),
     case(SPLIT, "16 lanes, 16e6 workers, x 32", split, burst=32),
     case(SPLIT, "16 lanes, 16e6 workers, max_move_count 100,000, x 8", split_again, burst=8),
-    # Decision 0021: on a slow processor it takes a tenth more than the two seconds.
+    # By decision 0021, it may take a tenth more than two seconds on a slow CPU.
     case(
         PLAN,
         "400,000 samples, 1,000 workers, load 0.6",

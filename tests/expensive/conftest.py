@@ -1,4 +1,4 @@
-"""A server with a caller beside it, and the figures of all requests at the end of the output."""
+"""A server with a second caller, and the figures of all requests after the test results."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from measure import FIGURES, HEADING, Beside
 
 @pytest.fixture(scope="session")
 def beside() -> Iterator[Beside]:
-    """One server for all requests; one that is still busy with a request is replaced."""
+    """One server for all requests, which is replaced if it is still busy with a request."""
     beside = Beside()
     yield beside
     beside.stop()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The figures, whether they are good enough or not."""
+    """Prints the figures, whether or not they are within the budgets."""
     terminalreporter.section("expensive requests")
     lines = [HEADING, *FIGURES]
     for line in lines:

@@ -1,4 +1,4 @@
-"""What a request takes of the server, and what a caller beside it sees meanwhile."""
+"""Measures the cost of a request to the server, and the delays of another caller."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import grpc
 from support.bystander import Bystander, Seen
 from support.server import Server, within
 
-#: CPU seconds of one request, also of one that is refused.
+#: The most CPU seconds of one request, even of one that is refused.
 MOST_CPU = 2.0
-#: Seconds that a call beside it may take, and that nine of ten may take.
+#: The most seconds of a concurrent call; nine in ten must also stay below.
 MOST_BESIDE = 0.25
 MOST_BESIDE_P90 = 0.05
-#: Wall time after which a request is given up; two seconds of CPU take less, also beside others.
+#: Seconds after which a request is abandoned; two CPU seconds take less, even on a busy machine.
 LONGEST = 45
-#: Beyond that: who gives up is not answered.
+#: Longer than that, so that the deadline does not end the call first.
 DEADLINE = LONGEST + 30
-#: CPU seconds after which there is no use in waiting for the end.
+#: CPU seconds after which the measurement stops waiting for the end.
 HOPELESS = 6.0
-#: Measures at most: one that is missed may be the fault of the machine, and is made again.
+#: The most measurements: a missed limit may be the machine's fault, and is measured again.
 MEASURES = 3
 OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 HEADING = (
@@ -33,23 +33,23 @@ FIGURES: list[str] = []
 
 @dataclass
 class Case:
-    """A request, or a burst of the same; messages are made when they are needed."""
+    """A request, or a burst of equal ones, whose messages are made when they are needed."""
 
     method: str
     request: str
     messages: Callable[[], list[bytes]]
-    #: Whether the method takes any number of messages, and whether it answers with several.
+    #: Whether the method streams requests, and whether it streams responses.
     streams: tuple[bool, bool] = (False, False)
-    #: So many at once, on one connection: what takes some milliseconds adds up on an event loop.
+    #: The number sent at once on one connection: milliseconds each add up on an event loop.
     burst: int = 1
-    #: What must be there before.
+    #: Prepares the state that the request needs.
     prepare: Callable[[Callable[[str, bytes], bytes]], None] | None = None
     #: CPU seconds that a method with a limit of its own may take.
     most_cpu: float = MOST_CPU
 
     @property
     def path(self) -> str:
-        """Where it is asked; methods of other packages than v1 are named with it, as in metrics."""
+        """The path; a method outside of v1 is named with its package, as in metrics."""
         package = "" if self.method.startswith("v1beta1.") else "v1."
         return f"/offbeat.{package}{self.method}"
 
@@ -59,7 +59,7 @@ class Case:
 
 @dataclass
 class Figures:
-    """What was measured."""
+    """The measured figures of a case."""
 
     answer: str
     ended: bool
@@ -68,7 +68,7 @@ class Figures:
     seen: Seen = field(repr=False)
 
     def faults(self, case: Case) -> list[str]:
-        """What is too much."""
+        """The figures that exceed a limit."""
         most, seen = case.most_cpu * case.burst, self.seen
         found = {
             f"it did not end in {self.wall:.1f} s, {self.cpu:.2f} s of CPU": not self.ended,
@@ -102,7 +102,7 @@ class Beside:
         assert within(10, lambda: bool(self.bystander.seen().seconds), 0.1)
 
     def stop(self) -> None:
-        """Ends all of it."""
+        """Stops the caller and the server."""
         self.channel.close()
         self.bystander.stop()
         self.server.kill()
@@ -112,7 +112,7 @@ class Beside:
         return self.channel.unary_unary(path)(message, timeout=60)
 
     def measure(self, case: Case) -> list[str]:
-        """Asks, and says what was too much; again, if it was, for it may be the machine."""
+        """Measures the case, again if a limit is exceeded; returns what exceeds a limit."""
         faults: list[str] = []
         for _ in range(MEASURES):
             if case.prepare:
@@ -139,7 +139,7 @@ class Beside:
         most = max(HOPELESS, 2 * case.most_cpu)
         within(LONGEST, lambda: done() or cpu() > most)
         ended, wall = done(), time.monotonic() - begun
-        # What goes on behind the answer counts too.
+        # Work that continues after the answer counts too.
         ended = ended and within(LONGEST, lambda: self._is_idle() or cpu() > most)
         for call in calls:
             call.cancel()
@@ -162,7 +162,7 @@ class Beside:
 
 
 class Drained:
-    """A call whose messages are taken as they come."""
+    """A call whose messages are read as they arrive."""
 
     def __init__(self, call: grpc.Call) -> None:
         from threading import Thread
@@ -184,7 +184,6 @@ class Drained:
         return not self.thread.is_alive()
 
     def cancel(self) -> None:
-        """Ends it."""
         self.call.cancel()
 
 

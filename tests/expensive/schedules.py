@@ -1,4 +1,4 @@
-"""Schedules that take long."""
+"""Schedules that are expensive to evaluate."""
 
 from __future__ import annotations
 
@@ -21,22 +21,21 @@ from offbeat.v1.schedule_pb2 import (
     ScheduleSpec,
 )
 
-#: A full batch.
+#: The number of IDs in a full batch.
 IDS = 65_536
 DAY = 86_400
 #: 11 May 2033.
 NOW = Timestamp(seconds=2_000_000_000)
-#: As long as a period may be, in days.
+#: The longest period, in days.
 LONGEST_PERIOD = 3_660
 
 
 def seconds(count: float) -> Duration:
-    """A span."""
     return Duration(seconds=int(count), nanos=int(count % 1 * 1e9))
 
 
 def schedule(**spec: object) -> Schedule:
-    """A day of 24 slots, or another."""
+    """A schedule of one day with 24 slots, unless `spec` says otherwise."""
     if "calendar" not in spec:
         spec = {"period": seconds(DAY), **spec}
     return Schedule(spec=ScheduleSpec(**spec))
@@ -48,31 +47,30 @@ def calendar(unit: int = CALENDAR_UNIT_DAY, zone: str = "Europe/Berlin") -> Cale
 
 
 def window(start: float, end: float) -> CycleWindow:
-    """A part of a cycle."""
     return CycleWindow(start_offset=seconds(start), end_offset=seconds(end))
 
 
 def exclusion(
     start: float, end: float, policy: int = EXCLUSION_POLICY_DEFER, **of: object
 ) -> Exclusion:
-    """A part of each day, or of another unit."""
+    """An exclusion of a part of each day, or of another unit."""
     recurring = RecurringExclusion(calendar=calendar(**of), window=window(start, end))
     return Exclusion(recurring=recurring, policy=policy)
 
 
 def exclusions(count: int, length: float = 10, policy: int = EXCLUSION_POLICY_DEFER) -> list:
-    """So many parts of each day."""
+    """Exclusions of `count` parts of each day."""
     step = DAY // count
     return [exclusion(at * step, at * step + length, policy) for at in range(count)]
 
 
 def excluded(count: int, **spec: object) -> Schedule:
-    """A day by the wall clock, with so many exclusions."""
+    """A calendar day with `count` exclusions."""
     return schedule(calendar=calendar(), exclusions=exclusions(count), **spec)
 
 
 def skipped(**spec: object) -> Schedule:
-    """A schedule by which nearly no ID ever runs, so that all cycles are searched for a run."""
+    """A schedule by which almost no ID ever runs, so that all cycles are searched."""
     never = exclusion(0, DAY - 1, EXCLUSION_POLICY_SKIP)
     return schedule(calendar=calendar(), exclusions=[never], **spec)
 
@@ -95,21 +93,20 @@ def windowed(**spec: object) -> Schedule:
 
 
 def long_and_excluded(count: int = 1, days: int = LONGEST_PERIOD, **spec: object) -> Schedule:
-    """A period as long as can be, and exclusions on each of its days."""
+    """The longest period, with exclusions on each of its days."""
     return schedule(period=seconds(days * DAY), exclusions=exclusions(count), **spec)
 
 
 def twister(**spec: object) -> Schedule:
-    """By Mersenne twister."""
+    """A schedule with TWISTER placement."""
     return schedule(placement=schedule_pb2.PLACEMENT_TWISTER, **spec)
 
 
-#: No slot count but 1 and itself divides it, and one that does not is answered with the nearest.
+#: Only slot counts 1 and itself divide it; the refusal of others names the nearest that do.
 PRIME = schedule(period=seconds(316_223_983), slot_count=524_288)
 
 
 def uuids(count: int = IDS) -> id_pb2.IdBatch:
-    """As text."""
     return id_pb2.IdBatch(
         uuids=[
             str(uuid.UUID(int=at * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128))
@@ -119,17 +116,17 @@ def uuids(count: int = IDS) -> id_pb2.IdBatch:
 
 
 def texts(count: int = IDS, length: int = 56) -> id_pb2.IdBatch:
-    """As long as fit into a message."""
+    """Texts as long as fit into a message."""
     return id_pb2.IdBatch(texts=[f"{at:0{length}}" for at in range(count)])
 
 
 def decimals(count: int = IDS) -> id_pb2.IdBatch:
-    """As large as they may be."""
+    """The largest decimals."""
     return id_pb2.IdBatch(decimals=[str(2**128 - 1 - at) for at in range(count)])
 
 
 def integers(count: int = IDS) -> id_pb2.IdBatch:
-    """Far apart."""
+    """Integers that are far apart."""
     return id_pb2.IdBatch(integers=[at * 2_654_435_761 for at in range(count)])
 
 

@@ -1,4 +1,4 @@
-"""No request within the limits takes more than two seconds of a core, or holds others up."""
+"""No request within the limits takes more than two CPU seconds, or delays others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes of Redis, and of its Sentinel; or of Valkey, by ``OFFBEAT_REDIS_SERVER``."""
+"""Processes of Redis and Sentinel, or of Valkey if ``OFFBEAT_REDIS_SERVER`` names it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
 
 
 def free_port() -> int:
-    """A port on which nobody listens, below those that the kernel gives to clients.
+    """A free port below the ephemeral range.
 
-    Those connect while the server is away: one would sooner or later be given its port.
+    Clients that connect while the server is down could otherwise be given its port.
     """
     lowest, _ = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
-    while True:  # until one is free
+    while True:
         port = random.randrange(10_000, max(int(lowest), 11_000))
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
@@ -55,7 +55,7 @@ class Redis:
         self.process: subprocess.Popen | None = None
 
     def store(self) -> list[str]:
-        """Flags of the servers about it."""
+        """The servers' flags for this store."""
         return ["--spread-store", f"redis+unix://{self.socket}"]
 
     def start(self, *more: str) -> None:
@@ -69,7 +69,7 @@ class Redis:
         wait_until("redis-server answers", lambda: self.command("PING") == "PONG")
 
     def command(self, *words: str) -> str:
-        """What it answers, as redis-cli prints it."""
+        """The answer to a command, as redis-cli prints it."""
         return ask(["-s", str(self.socket)], *words)
 
     def kill(self) -> None:
@@ -110,11 +110,11 @@ class Sentinel:
         wait_until("the Sentinel answers", lambda: ask(["-p", str(self.port)], "PING") == "PONG")
 
     def command(self, *words: str) -> str:
-        """What it answers, as redis-cli prints it."""
+        """The answer to a command, as redis-cli prints it."""
         return ask(["-p", str(self.port)], "SENTINEL", *words)
 
     def primary(self) -> int:
-        """The port of the primary, by its knowledge."""
+        """The port of the primary that this Sentinel knows."""
         return int(self.command("GET-MASTER-ADDR-BY-NAME", "offbeat").split()[-1])
 
     def kill(self) -> None:

@@ -1,47 +1,47 @@
-"""What producers and consumers have said, and which promises that breaks."""
+"""The events of producers and consumers, and the promises that they violate."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-#: Two processes read the same clock, and write what they read; no more may lie between.
+#: The most milliseconds between the times that two processes record for one moment.
 SLACK_MS = 5
 
 
 @dataclass
 class Lease:
-    """A job in the hands of a consumer, by its own words."""
+    """A lease, as its consumer reported it."""
 
     consumer: str
-    #: By which the server knows it: epoch, sequence and attempt.
+    #: The server's key of the lease: epoch, sequence and attempt.
     id: tuple[str, int, int]
     begin: float
     until: float
     acked: float | None = None
     outcome: str | None = None
-    #: When the outcome was heard of.
+    #: When the outcome was reported.
     answered: float = 0
 
     @property
     def end(self) -> float:
-        """When the consumer had no more to do with it."""
+        """When the consumer's work on the job ended."""
         return self.until if self.acked is None else min(self.until, self.acked)
 
 
 @dataclass
 class Ledger:
-    """Events of all processes, and the times at which something was done to servers and store."""
+    """Events of all processes, and the times of disturbances."""
 
     submitted: dict[str, int] = field(default_factory=dict)
     settled: dict[str, float] = field(default_factory=dict)
     leases: dict[tuple[str, int], list[Lease]] = field(default_factory=lambda: defaultdict(list))
-    #: From when to when each of them lasted.
+    #: Start and end of each disturbance.
     disturbances: list[tuple[float, float]] = field(default_factory=list)
     dead_letters: int = 0
 
     def note(self, event: dict, heard: float) -> None:
-        """Take an event; ``heard`` is when it was read."""
+        """Record an event, which was read at the time ``heard``."""
         kind = event["event"]
         if kind == "submitting":
             self.submitted[event["group"]] = event["jobs"]
@@ -63,7 +63,7 @@ class Ledger:
                 lease.acked = event["time"]
             elif lease is not None and lease.acked is not None and lease.outcome is None:
                 lease.outcome, lease.answered = event["outcome"], event["time"]
-            # else it was given back: it waited in its consumer, and was never begun
+            # Otherwise the consumer released a job that it had not begun.
 
     @staticmethod
     def _id(event: dict) -> tuple[str, int, int]:
@@ -80,7 +80,7 @@ class Ledger:
         return [(group, index) for group, count in self.submitted.items() for index in range(count)]
 
     def lost(self) -> list[str]:
-        """Jobs that nobody has finished, or groups that their producers did not see settled."""
+        """Jobs that were never finished, and groups whose producers did not see them settled."""
         groups = [f"{group}: not settled" for group in self.submitted if group not in self.settled]
         done = {job for job, leases in self.leases.items() if any(map(self._done, leases))}
         undone = [job for job in self.jobs() if job not in done]
@@ -92,12 +92,12 @@ class Ledger:
     def _done(self, lease: Lease) -> bool:
         if lease.acked is None or lease.outcome not in (None, "ACKED", "STALE"):
             return False
-        # An answer may have been lost with the server. Asked again, the next one knows nothing
-        # of the lease; whether the first had settled it, its producer alone can say.
+        # An answer may have been lost with the server. A retry reaches the next server, which does
+        # not know the lease; only the producer knows whether the first server had settled the job.
         return lease.outcome != "STALE" or self._is_disturbed(lease.acked, lease.answered)
 
     def overlapping(self) -> list[str]:
-        """Jobs that two consumers believed to have at one time."""
+        """Jobs that two consumers held at the same time."""
         found = []
         for job, leases in self.leases.items():
             in_order = sorted(leases, key=lambda lease: lease.begin)
@@ -107,7 +107,7 @@ class Ledger:
         return found
 
     def settled_twice(self) -> list[str]:
-        """Jobs that were settled twice, and no disturbance explains it."""
+        """Jobs that were settled twice without a disturbance that explains it."""
         found = []
         for job, leases in self.leases.items():
             settled = sorted(
@@ -115,21 +115,21 @@ class Ledger:
                 key=lambda lease: lease.begin,
             )
             for earlier, later in zip(settled, settled[1:]):
-                # The first was settled, and its producer did not know when that was lost.
+                # The first settlement was lost before its producer knew of it.
                 explained = self._is_disturbed(earlier.begin, later.begin)
                 if earlier.id[0] == later.id[0] or not explained:
                     found.append(f"{job}: {earlier} and {later}")
         return found
 
     def duplicates(self) -> int:
-        """How many times too often jobs were settled."""
+        """The number of repeated settlements."""
         counts = [
             sum(lease.outcome == "ACKED" for lease in leases) for leases in self.leases.values()
         ]
         return sum(count - 1 for count in counts if count > 1)
 
     def outstanding(self) -> int:
-        """Jobs that were leased, and of groups not known to be settled, at the disturbances."""
+        """Jobs that were leased or in unsettled groups at the times of disturbances."""
         return sum(
             any(lease.begin <= end for lease in leases)
             and begin < self.settled.get(job[0], float("inf"))
@@ -138,7 +138,7 @@ class Ledger:
         )
 
     def surplus(self) -> list[str]:
-        """More jobs that were settled again than could have been."""
+        """Repeated settlements beyond those that disturbances can explain."""
         duplicates, outstanding = self.duplicates(), self.outstanding()
         if duplicates <= outstanding:
             return []

@@ -1,4 +1,4 @@
-"""Producers and consumers in three languages, at one address, and what they say."""
+"""Producers and consumers in three languages at one address, and their events."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from world import COMMANDS, JOBS_PER_GROUP, PROGRAMS, SPREAD
 
 PRODUCERS = ["py", "rb", "php"]
 CONSUMERS = [(language, mode) for language in COMMANDS for mode in ("pull", "stream")]
-#: The most seconds between two looks at a server that starts.
+#: The most seconds between two probes of a starting server.
 PROBE = 0.2
 
 
 class Service:
-    """One address for the servers: each new connection leads to one of those that are ready."""
+    """One address for all servers, which forwards each new connection to a ready server."""
 
     def __init__(self) -> None:
         self.ready: list[str] = []
@@ -61,7 +61,7 @@ class Service:
 
 
 class Server:
-    """A server of a release."""
+    """A server of one release."""
 
     def __init__(self, binary: Path, *flags: str) -> None:
         self.address = f"127.0.0.1:{free_port()}"
@@ -80,7 +80,7 @@ class Server:
 
 
 class Load:
-    """Producers and consumers, and what they say."""
+    """Producers and consumers, and their events."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -92,7 +92,7 @@ class Load:
         self.seconds = 0.0
 
     def begin(self, seconds: float, groups_per_second: float) -> None:
-        """Submit so many groups by each producer in this time."""
+        """Start producers that submit groups at this rate for so many seconds."""
         self.begun = time.monotonic()
         groups = str(round(seconds * groups_per_second))
         self.producers = [
@@ -130,7 +130,7 @@ class Load:
             self.failures.append(f"{name} ended with {process.returncode}: {errors.read()[-2000:]}")
 
     def call(self, method: str, request: dict) -> dict:
-        """A call on a connection of its own, which is not tried again."""
+        """A call on a connection of its own, without retries."""
         url = f"http://{self.service.address}/offbeat.v1.NamedSpreadService/{method}"
         headers = {"content-type": "application/json"}
         asked = urllib.request.Request(url, json.dumps(request).encode(), headers)
@@ -161,7 +161,7 @@ class Load:
             process.kill()
 
     def report(self) -> list[str]:
-        """Print the figures; return what is wrong."""
+        """Print the figures, and return the violations."""
         ledger, wrong = self.ledger, list(self.failures)
         for name in ("lost", "overlapping", "settled_twice", "surplus"):
             found = getattr(ledger, name)()

@@ -1,10 +1,10 @@
 """Moves a spread under load from memory to Redis and back, and keeps a ledger.
 
 ``python3 tests/faults/moving.py``: one server, with producers that wait and consumers in three
-languages. It is stopped, and started with another store at the same address, as
+languages. The server is stopped, and started with another store at the same address, as
 docs/spread-stores.md says: from memory into Redis, into another Redis by replication, and back.
-In between the Redis is emptied by FLUSHALL. Nothing may be lost or leased twice, and no program may
-fail; as at a restart, a job is done again if its producer has not heard that it was settled.
+In between FLUSHALL empties the Redis. Nothing may be lost or leased twice, and no program may
+fail. As after a restart, a job runs again if its producer has not seen its settlement.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engines import ALWAYS, Redis, free_port, wait_until
 from load import Load, Server, Service
 from world import BINARY
 
-#: Seconds between two moves: a lease is one, and so is the wait for leases of before.
+#: Seconds between two moves: a lease takes one, and so does the wait for earlier leases.
 PAUSE = 2.5
 
 
@@ -78,7 +78,7 @@ class Moving:
     def run(self) -> None:
         try:
             self.live()
-        except Exception as error:  # it is reported
+        except Exception as error:  # reported by the main thread
             self.load.failures.append(repr(error))
         finally:
             self.load.kill()

@@ -7,7 +7,7 @@ import random
 import threading
 from pathlib import Path
 
-#: What it may do with what comes along.
+#: Ways to disturb the forwarded traffic.
 MODES = ("cut all", "cut request", "cut answer", "unheard", "delay", "drop request", "drop answer")
 
 
@@ -25,7 +25,7 @@ class Proxy:
         self._has_started.wait()
 
     def set_mode(self, mode: str | None) -> None:
-        """From now on: one of the modes, or forward everything."""
+        """Set the mode; None forwards everything."""
         self.mode = mode
         if mode == "cut all":
             self.cut()
@@ -60,7 +60,7 @@ class Proxy:
             asyncio.create_task(self._pump("request", reader, far_writer)),
             asyncio.create_task(self._pump("answer", far_reader, writer)),
         ]
-        # One that is cut cuts the other.
+        # The end of one direction ends the other.
         await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
         for pump in pumps:
             pump.cancel()
@@ -90,4 +90,4 @@ class Proxy:
                 writer.write(data)
                 await writer.drain()
         except OSError:
-            pass  # one of both has left
+            pass  # either side has disconnected

@@ -107,7 +107,7 @@ class Rolling:
     def run(self) -> None:
         try:
             self.live()
-        except Exception as error:  # it is reported
+        except Exception as error:  # reported by the main thread
             self.load.failures.append(repr(error))
         finally:
             self.done.set()
@@ -138,7 +138,7 @@ class Rolling:
         self.load.close()
 
     def report(self) -> list[str]:
-        """Print the figures; return what is wrong."""
+        """Print the figures, and return the violations."""
         wrong, taken = self.load.report(), self.load.service.taken
         unused = [each.address for each in self.servers if not taken[each.address]]
         if unused:

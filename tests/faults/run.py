@@ -1,9 +1,9 @@
 """Disturbs servers and their store, and holds what their clients say against a ledger.
 
 ``python3 tests/faults/run.py --fault kill --kills 200``: several worlds side by side, each with
-servers and a store of its own, producers and consumers in three languages, leases of a second. A
+servers and a store of its own, producers and consumers in three languages, and leases of 1 s. A
 fault happens at random moments, as often as ``--kills`` says; consumers are killed, stopped for
-longer than a lease, and ended. Several faults are in worlds of their own, side by side.
+longer than a lease, and ended. Each fault has worlds of its own, side by side.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from world import COMMANDS, World
 
 
 def report(fault: str, world: World) -> list[str]:
-    """Print the figures of a world; return what is wrong."""
+    """Print the figures of a world, and return the violations."""
     ledger = world.ledger
     wrong = list(world.failures)
     for name in world.disturbance.promises:

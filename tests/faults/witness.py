@@ -1,4 +1,4 @@
-"""A producer that hands its groups over once, and does not keep them."""
+"""A producer that submits its groups once, and does not keep them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ JOBS_PER_GROUP = 3
 
 
 class Witness(threading.Thread):
-    """Submits a group until there is an answer, and never again: it is then the store that has it.
+    """Submits a group until it is answered, and never again, so that only the store has it.
 
-    Other producers submit again what was lost, and so hide that it was.
+    Other producers resubmit lost groups, which hides the loss.
     """
 
     def __init__(self, world: World) -> None:
@@ -73,7 +73,7 @@ class Witness(threading.Thread):
             self.world.ledger.note(event, time.time() * 1_000)
 
     def await_done(self) -> None:
-        """Wait until all jobs that were handed over are done; the ledger tells what is not."""
+        """Wait until all submitted jobs are done; the ledger reports those that are not."""
         self.is_over.set()
         self.join()
         end = time.monotonic() + 60

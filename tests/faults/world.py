@@ -1,4 +1,4 @@
-"""A world of servers, producers and consumers, in which something goes wrong."""
+"""A world of servers, producers and consumers, with disturbances."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbe
 VENV = ROOT / "target" / "venv" / "bin" / "python"
 PYTHON = str(VENV if VENV.exists() else sys.executable)
 SPREAD = "faults"
-#: That of the programs.
+#: The same specification as in the programs.
 SPEC = {
     "order": {"feederCount": 4},
     "leaseDuration": "1s",
@@ -45,13 +45,13 @@ COMMANDS = {
     "php": ["php"],
 }
 
-#: A server lives for so many seconds, at random; a lease is one.
+#: The range of a server's lifetime in seconds, where a lease takes one second.
 LIFE = (0.05, 2.2)
 JOBS_PER_GROUP = 20
 
 
 class World:
-    """Servers and their store, producers and consumers, and what they say."""
+    """Servers and their store, producers and consumers, and their events."""
 
     def __init__(
         self, number: int, kills: int, seed: int, languages: list[str], kind: type[Disturbance]
@@ -64,7 +64,7 @@ class World:
         self.consumers = [(known(kind), mode) for kind, mode in consumers]
         self.ledger, self.lock = Ledger(), threading.Lock()
         self.failures: list[str] = []
-        #: Something was said, so that there is work to be disturbed.
+        #: Set by the first event, when there is work to disturb.
         self.said = threading.Event()
         self.number = number
         #: Logs, and what the store writes.
@@ -109,7 +109,7 @@ class World:
     def read(self, name: str, process: subprocess.Popen, errors) -> None:
         for line in process.stdout:
             if not line.endswith("\n"):
-                break  # it was killed in the middle
+                break  # killed while it wrote the line
             with self.lock:
                 self.events.write(line)
                 try:
@@ -124,7 +124,7 @@ class World:
     def start_consumer(self, place: int) -> None:
         kind, mode = self.consumers[place]
         self.lives += 1
-        # A consumer that is started again is another one.
+        # A restarted consumer has a new ID.
         self.start(f"consumer-{place}", kind, "consumer", f"{kind}-{place}-{self.lives}", mode)
 
     def disturb_consumer(self) -> None:
@@ -158,7 +158,7 @@ class World:
         self.disturbance.start()
         for address in self.addresses:
             self.serve(address)
-        # Groups come for as long as there are disturbances.
+        # Producers submit groups for as long as there are disturbances.
         seconds = self.kills * (sum(LIFE) / 2 + self.disturbance.mean_seconds)
         groups = max(4, round(seconds * 4))
         for place, kind in enumerate(self.producers):
@@ -213,7 +213,7 @@ class World:
         self.serve(address)
 
     def close(self) -> None:
-        # A server that was killed last knows of no spread if nothing was left to submit.
+        # A restarted server does not know the spread if no producer had anything left to submit.
         self.call("OpenSpread", {"spreadName": SPREAD, "spec": SPEC})
         closed = self.call("CloseSpread", {"spreadName": SPREAD, "maxWaitDuration": "20s"})
         if closed["description"]["state"] != "SPREAD_STATE_CLOSED":

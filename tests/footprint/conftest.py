@@ -1,4 +1,4 @@
-"""Figures of all tests at the end of the output; ``OFFBEAT_BIN`` names the binary."""
+"""Prints the figures of all tests after the test results; ``OFFBEAT_BIN`` names the binary."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-# Raw frames, and requests that are right, are those of the attacks.
+# Raw frames and valid requests are shared with the attacks.
 sys.path.insert(0, str(Path(__file__).parents[1] / "attacks"))
 
 from sidecar import FIGURES
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The figures, whether they are good enough or not."""
+    """Prints the figures, whether or not they are within the budgets."""
     terminalreporter.section("footprint")
     for line in FIGURES:
         terminalreporter.write_line(line)

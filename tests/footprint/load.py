@@ -1,4 +1,4 @@
-"""A mixed load: a bit of everything that callers do, well or badly, in a few threads."""
+"""A mixed load of everything that callers do, right or wrong, in a few threads."""
 
 from __future__ import annotations
 
@@ -43,28 +43,28 @@ run_time = "30s"
 kind = "slots"
 """
 JSON = {"content-type": "application/json"}
-#: Between two turns of a kind: enough of them, and a machine that others may use too.
+#: Seconds between two rounds of a kind, which leave the machine usable for others.
 PAUSE = 0.02
-#: Seconds a call may take: growth is judged here, not how busy the machine is.
+#: The most seconds of a call. It is long, because the test is about growth, not latency.
 LONGEST = 30
 
 
 def first_message(*ids: int) -> bytes:
-    """What a stream of assignments begins with."""
+    """The first message of a stream of assignments."""
     column = id_pb2.IdBatch(integers=ids)
     request = slots.StreamSlotAssignmentsRequest(schedule=schedule(), ids=column)
     return prefixed(request.SerializeToString())
 
 
 def single_calls(sidecar: Sidecar, _: int) -> None:
-    """By gRPC, on a connection of their own."""
+    """Unary gRPC calls on a connection of their own."""
     with Peer(sidecar.port) as peer:
         for stream in range(1, 101, 2):
             assert peer.ask(stream, call(stream, ASSIGN_SLOT, one_slot()), LONGEST).status == "0"
 
 
 def large_calls(sidecar: Sidecar, number: int) -> None:
-    """Batches and lists; a peer who leaves in the midst of one."""
+    """Batches and lists, and a peer that disconnects in the middle of one."""
     with Peer(sidecar.port, keep=False) as peer:
         for stream, path, asked in [
             (1, ASSIGN_SLOTS, many_slots(4_096, twisted=True)),
@@ -77,7 +77,7 @@ def large_calls(sidecar: Sidecar, number: int) -> None:
 
 
 def plain_calls(sidecar: Sidecar, _: int) -> None:
-    """By JSON over HTTP/1.1, right and wrong."""
+    """Valid and invalid calls by JSON over HTTP/1.1."""
     connection = http.client.HTTPConnection(sidecar.address, timeout=LONGEST)
     right = {"schedule": {"spec": {"period": "28800s"}}, "id": {"text": "acme"}}
     for path, asked, status in [
@@ -94,7 +94,7 @@ def plain_calls(sidecar: Sidecar, _: int) -> None:
 
 
 def streams(sidecar: Sidecar, _: int) -> None:
-    """Of assignments: some end, some are cancelled, some are left."""
+    """Streams of assignments: some end, some are cancelled, some are abandoned."""
     with Peer(sidecar.port, keep=False) as peer:
         numbers = range(1, 61, 2)
         said = [begin(at, STREAM_SLOTS) + body(at, first_message(7), end=False) for at in numbers]
@@ -105,7 +105,7 @@ def streams(sidecar: Sidecar, _: int) -> None:
 
 
 def named_spreads(sidecar: Sidecar, number: int) -> None:
-    """Opened, filled, emptied and dropped; a job in ten becomes a dead letter."""
+    """Named spreads are opened, filled, emptied and dropped; one job in ten is dead-lettered."""
     with offbeat.Client(sidecar.address) as client:
         spread = client.named_spread(f"soak-{number % 8}", feeder_count=4, max_attempt_count=1)
         producer = spread.producer()
@@ -119,11 +119,11 @@ def named_spreads(sidecar: Sidecar, number: int) -> None:
 
 
 def spreads(sidecar: Sidecar, _: int) -> None:
-    """Over one stream."""
+    """Spreads over one stream."""
     with offbeat.Client(sidecar.address) as client:
         turns = client.spread([range(50)] * 20, feeder_count=4)
         assert len(list(turns)) == 1_000
-        next(client.spread([range(50)] * 20, feeder_count=4))  # and left
+        next(client.spread([range(50)] * 20, feeder_count=4))  # and abandoned
 
 
 def simulations(sidecar: Sidecar, _: int) -> None:
@@ -135,7 +135,7 @@ def simulations(sidecar: Sidecar, _: int) -> None:
 
 
 def strangers(sidecar: Sidecar, _: int) -> None:
-    """Peers that say nothing, nonsense, or half of it."""
+    """Peers that send nothing, nonsense, or half of a preface."""
     for said in (b"", b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02", b"PRI * HTTP/2.0\r\n\r\nSM"):
         with (
             contextlib.suppress(OSError),
@@ -146,7 +146,7 @@ def strangers(sidecar: Sidecar, _: int) -> None:
 
 
 def probes(sidecar: Sidecar, _: int) -> None:
-    """Of Kubernetes and Prometheus."""
+    """Probes and scrapes, as by Kubernetes and Prometheus."""
     sidecar.probe()
     time.sleep(0.5)
 
@@ -166,7 +166,7 @@ Kind = Callable[[Sidecar, int], None]
 
 
 class Load:
-    """All kinds at the same time, each in turns, until it is stopped."""
+    """All kinds of load at the same time, each in rounds, until it is stopped."""
 
     def __init__(self, sidecar: Sidecar) -> None:
         self.sidecar, self.stopping = sidecar, threading.Event()
@@ -185,7 +185,7 @@ class Load:
             self.turns[kind.__name__] += 1
 
     def stop(self) -> None:
-        """Ends it, each kind behind its turn."""
+        """Stops each kind after its current round."""
         self.stopping.set()
         for thread in self.threads:
             thread.join(60)

@@ -1,4 +1,4 @@
-"""The server as users start it, and what it takes."""
+"""The server with default settings, and the resources that it uses."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
-#: What runs in a pod: `deploy/image/prepare.sh` makes it.
+#: The binary of the image, which `deploy/image/prepare.sh` builds.
 STATIC = Path(os.environ.get("OFFBEAT_STATIC_BIN", ROOT / "target" / "image" / "offbeat"))
-#: Variables for the tests' environment are not for the server.
+#: The server must not inherit the variables that configure the tests.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
-#: As in the budgets: the smaller of the two.
+#: The unit of the budgets: a megabyte, not a mebibyte.
 MB = 1_000_000
 FIGURES: list[str] = []
 
 
 def note(what: str, value: float, unit: str, allowed: float | None = None) -> None:
-    """Puts a figure into the table."""
+    """Adds a figure to the table."""
     limit = "" if allowed is None else f"  (at most {allowed:,.0f})"
     FIGURES.append(f"{what:58} {value:10,.2f} {unit}{limit}")
 
 
 def within(seconds: float, true: Callable[[], bool]) -> bool:
-    """Whether something becomes true in time."""
+    """Whether the condition becomes true in time."""
     limit = time.monotonic() + seconds
     while not true():
         if time.monotonic() > limit:
@@ -77,15 +77,13 @@ class Sidecar:
         self.stop()
 
     def lines(self) -> list[dict]:
-        """What it has logged."""
         return [json.loads(line) for line in self.log.read_text().split("\n")[:-1]]
 
     def addresses(self) -> list[str]:
-        """Where it answers."""
+        """The addresses that it has logged, in the order of its listeners."""
         return [line["address"] for line in self.lines() if "address" in line]
 
     def is_alive(self) -> bool:
-        """Whether the process runs."""
         return self.process.poll() is None
 
     def status(self, name: str) -> int:
@@ -99,23 +97,22 @@ class Sidecar:
         return self.status("VmRSS") / MB
 
     def files(self) -> int:
-        """Open file descriptors."""
+        """The number of open file descriptors."""
         return len(os.listdir(self.proc / "fd"))
 
     def look(self, path: str) -> str:
-        """What the admin port answers."""
+        """The body of the admin port's answer."""
         with urllib.request.urlopen(f"http://{self.admin}{path}", timeout=5) as answer:
             return answer.read().decode()
 
     def probe(self) -> None:
-        """What Kubernetes and Prometheus ask again and again."""
+        """Makes the regular requests of Kubernetes and Prometheus."""
         command = [self.binary, "health", "--address", self.address]
         subprocess.run(command, check=True, env=ENVIRONMENT, timeout=10)
         self.look("/readyz")
         self.look("/metrics")
 
     def stop(self) -> None:
-        """Ends it."""
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGTERM)
         try:

@@ -1,4 +1,4 @@
-"""What a sidecar takes, held against budgets, and that it takes no more with age.
+"""The resources of a sidecar, compared with budgets, and that they do not grow over time.
 
 The budgets stand in ``docs/decisions/0021-budgets.md``. A MB is 1,000,000 bytes, and resident
 memory includes the pages of the program. The figures stand at the end of the output.
@@ -35,11 +35,11 @@ from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, free_port, note, w
 
 IMAGE_MB = IDLE_MB = 20
 FIRST_ANSWER_MS = 100
-#: The quickest start counts: what else runs on the machine is not the server's.
+#: Starts to measure. The quickest one counts, because others are slowed by other processes.
 STARTS = 20
-#: More than idle, of a load that stays within the limits.
+#: Allowed growth over idle memory, for a load within the limits.
 GROWTH_MB = 64
-#: More in the last quarter of a mixed load than in the second: more is a leak, less is noise.
+#: Allowed growth from the second to the last quarter of a mixed load: more is a leak.
 LEAK_MB = 16
 IDLE_CONNECTIONS = 1_000
 #: Connections, and streams on each of them.
@@ -66,7 +66,6 @@ def is_zero(metrics: str, gauge: str) -> bool:
 
 
 def form_of(binary: Path) -> str:
-    """For the figures."""
     return "static" if binary == STATIC else "dynamic"
 
 
@@ -88,7 +87,7 @@ def asked_by_grpc(port: int) -> bool:
 
 @FORMS
 def test_size_of_the_binary(binary: Path) -> None:
-    """The image is the static one, and 0.1 MB of licences."""
+    """The image consists of the static binary and 0.1 MB of licences."""
     assert binary.exists(), f"there is no {binary}: run deploy/image/prepare.sh"
     size = binary.stat().st_size / MB
     note(f"the binary, {form_of(binary)}", size, "MB", IMAGE_MB)
@@ -97,7 +96,7 @@ def test_size_of_the_binary(binary: Path) -> None:
 
 @FORMS
 def test_idle_memory(binary: Path) -> None:
-    """Probed and scraped, and asked for nothing else."""
+    """Idle, except for probes and scrapes."""
     assert binary.exists(), f"there is no {binary}: run deploy/image/prepare.sh"
     with Sidecar(binary=binary) as sidecar:
         for _ in range(10):
@@ -113,7 +112,7 @@ def test_idle_memory(binary: Path) -> None:
 
 @pytest.mark.parametrize("asked", [asked_by_grpc, asked_by_json])
 def test_time_to_the_first_answer(asked: Callable[[int], bool]) -> None:
-    """From before the process exists to the end of the first answer."""
+    """From before the start of the process to the end of the first answer."""
     times = []
     for _ in range(STARTS):
         port = free_port()
@@ -144,7 +143,7 @@ def listens(port: int) -> bool:
 
 
 def opened(sidecar: Sidecar, out: Callable[[int], bytes]) -> list[Peer]:
-    """Connections with streams on which ``out`` was said, each of which was answered."""
+    """Connections with streams that have sent ``out`` and received an answer."""
     peers, numbers = [], range(1, 2 * STREAMS, 2)
     for _ in range(CONNECTIONS):
         peer = Peer(sidecar.port)
@@ -166,7 +165,7 @@ STREAM_STATES = {
 
 @pytest.mark.parametrize("state", STREAM_STATES)
 def test_thousands_of_idle_streams(state: str) -> None:
-    """Each holds a place until it ends, and all are free when their connections have gone."""
+    """Each stream holds a place until it ends; closed connections free all places."""
     count = CONNECTIONS * STREAMS
     with Sidecar(*ROOM) as sidecar:
         before = sidecar.memory()
@@ -198,7 +197,7 @@ def test_a_thousand_idle_connections(sidecar: Sidecar) -> None:
 
 @pytest.mark.parametrize("allowed", [8 << 20, 32 << 20])
 def test_large_messages_all_at_once(allowed: int) -> None:
-    """Full batches on many connections: what does not fit is refused, and memory is bounded."""
+    """Full batches on many connections: some are refused, so that memory is bounded."""
     with Sidecar("--max-bytes-in-flight", str(allowed)) as sidecar:
         asked, before = many_slots(), sidecar.memory()
         answered = []
@@ -224,7 +223,7 @@ def test_large_messages_all_at_once(allowed: int) -> None:
 
 
 def test_jobs_of_a_named_spread(sidecar: Sidecar) -> None:
-    """A million jobs of 20 bytes: what is counted against the limits is near what they take."""
+    """A million jobs of 20 bytes: the bytes counted against limits are close to the real ones."""
     before = sidecar.memory()
     with offbeat.Client(sidecar.address) as client:
         limits = {"max_job_count": 1_000_000, "max_byte_count": 64 << 20}
@@ -268,7 +267,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_largest_simulations(shape: str) -> None:
-    """Of those that a call may ask for at the default limits, which are applied to an estimate:
+    """The largest that a call may request. The default limits apply to an estimate of memory, and
     no shape of a scenario takes more."""
     with Sidecar() as sidecar:
         asked = simulation.SimulateRequest(scenario=SHAPES[shape]).SerializeToString()

@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis for the frameworks."""
+"""PostgreSQL and Redis for the tests of frameworks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from servers import PostgreSql
 
 @pytest.fixture(scope="session")
 def folder() -> Iterator[Path]:
-    # Not in pytest's own folder, which only its user may enter; and short, for the sockets.
+    # Not in pytest's folder, which only its user may enter; and socket paths must be short.
     folder = Path(tempfile.mkdtemp(prefix="offbeat-"))
     folder.chmod(0o755)
     yield folder

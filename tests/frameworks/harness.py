@@ -1,4 +1,4 @@
-"""A real Celery: broker, workers and beats, started, killed and read."""
+"""Runs a real Celery: starts and kills brokers, workers and beats, and reads their output."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Bank:
         return self.celery("beat", "-l", "INFO", *arguments, **environment)
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
-        """Kill a process and its children, without a word."""
+        """Kill a process and its children with SIGKILL."""
         if process in self._processes:
             self._processes.remove(process)
         with suppress(ProcessLookupError):
@@ -126,13 +126,13 @@ class Bank:
             self.kill(process)
 
     def ledger(self) -> list[dict[str, Any]]:
-        """Return what jobs have written."""
+        """Return the lines that jobs have written."""
         if not self.ledger_file.exists():
             return []
         return [json.loads(line) for line in self.ledger_file.read_text().splitlines()]
 
     def log(self, process: subprocess.Popen[bytes]) -> str:
-        """Return what a process has said."""
+        """Return the log of a process."""
         return self._logs[process].read_text()
 
     def logs(self) -> str:

@@ -1,4 +1,4 @@
-"""The runs of the project, as its database has them, beside what its jobs have written."""
+"""Compares the runs in the project's database with the lines that its jobs have written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTS = """SELECT planned_count + dropped_count + superseded_count + skipped_co
 
 
 def settle(postgresql: PostgreSql, before: datetime, seconds: float = 120) -> None:
-    """Wait until what starts before a time has ended."""
+    """Wait until all runs that start before a time have ended."""
     query = "SELECT count(*) FROM offbeat_run WHERE start_time < %s AND state IN %s"
     query = query.replace("IN %s", "IN ('planned', 'published', 'claimed')")
     with postgresql.connect("bank") as connection:

@@ -1,9 +1,9 @@
 """Kills the parts of a Celery project at random, and holds the runs against what the jobs wrote.
 
 ``python tests/frameworks/soak.py --minutes 60``: two beats, two workers, Redis, PostgreSQL and a
-sidecar. Workers, their processes and beats are killed; all but the database stand still for longer
-than a run may take; broker, database and sidecar start again. In the end no run is early, lost or
-failed, and none was done twice but by the death or standstill of a process.
+sidecar. Workers, their processes and beats are killed; all except the database are stopped for
+longer than a run may take; broker, database and sidecar restart. At the end no run is early, lost
+or failed, and none ran twice except by the death or stop of a process.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from support.server import Server
 
 ROWS = 100
 CYCLE = timedelta(seconds=30)
-#: How long a worker has a run.
+#: Seconds for which a worker keeps its claim of a run.
 RUN_TIME_LIMIT = 8.0
-#: How long a claim was made before the job wrote its line, on a busy machine.
+#: The most seconds between a claim and the line of its job, on a busy machine.
 SLACK = 2.0
-#: A worker, beat or sidecar that stands still does so for longer than a run may take.
+#: Seconds for which a worker, beat or sidecar is stopped: longer than a run may take.
 STANDSTILL = (RUN_TIME_LIMIT + 1, 2.5 * RUN_TIME_LIMIT)
 #: Seconds between two disturbances.
 PAUSE = (2.0, 15.0)
@@ -57,12 +57,12 @@ ENVIRONMENT = {
 SCHEDULES = '[[schedule]]\nname = "reports"\nversion = 1\nperiod = "30s"\nslot_count = 30\n'
 
 Process = subprocess.Popen[bytes]
-#: When something stood still, by the monotonic clock.
+#: Start and end of a stop, by the monotonic clock.
 Standstill = tuple[float, float]
 
 
 class Soak:
-    """All parts, and what has been done to them."""
+    """All parts of the project, and the disturbances so far."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.random = random.Random(seed)
@@ -91,7 +91,7 @@ class Soak:
     def start_worker(self) -> Process:
         return self.bank.worker("-c", "2", ACKS_LATE=self.random.choice("01"))
 
-    # What is done to the parts.
+    # Disturbances.
 
     def kill_a_worker(self) -> None:
         self.replace_worker(self.random.randrange(2))
@@ -145,7 +145,7 @@ class Soak:
         self.redis.kill()
         self.wait(0, 3)
         self.redis.start()
-        # Celery does not always come back by itself: a supervisor starts it again.
+        # Celery does not always recover by itself: a supervisor restarts it.
         self.wait(0, 5)
         for place in range(2):
             self.replace_worker(place)
@@ -161,7 +161,7 @@ class Soak:
         time.sleep(self.random.uniform(least, most))
 
     def supervise(self) -> None:
-        """Start what has ended by itself again."""
+        """Restart processes that have ended by themselves."""
         for place, worker in enumerate(self.workers):
             if worker.poll() is not None:
                 self.say("a worker ended by itself")
@@ -177,7 +177,7 @@ class Soak:
         print(f"{time.monotonic() - self.began:7.1f} s: {text}", flush=True)
 
     def run(self, minutes: float) -> list[str]:
-        """Disturb for so long, then wait until all is done; return what is wrong."""
+        """Disturb for some minutes, wait until all is done, and return the violations."""
         wait_until(120, lambda: rows_done(self.bank) == 3 * ROWS)
         ways = [
             *(self.kill_a_worker, self.kill_a_process_of_a_worker, self.kill_a_beat),
@@ -194,10 +194,10 @@ class Soak:
             self.supervise()
         calm = datetime.now(timezone.utc)
         wait_until(300, lambda: rows_done(self.bank, calm + CYCLE) == 3 * ROWS)
-        settle(self.postgresql, calm + CYCLE, 900)  # what was lost often waits for minutes
+        settle(self.postgresql, calm + CYCLE, 900)  # repeatedly lost runs wait for minutes
         return self.judge(calm + CYCLE)
 
-    # What has become of the runs.
+    # The outcome of the runs.
 
     def judge(self, before: datetime) -> list[str]:
         ends = ("done", "superseded", "dropped")
@@ -236,7 +236,7 @@ class Soak:
             for began, ended in self.standstills[line["pid"]]
         ):
             return True
-        # The end of a job could not be written.
+        # The end of the job could not be recorded.
         return second - first >= RUN_TIME_LIMIT - SLACK and any(
             began - SLACK <= first <= ended + SLACK for began, ended in self.outages
         )
@@ -264,7 +264,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}", flush=True)
-    # PostgreSQL may not be root, and has to enter it.
+    # PostgreSQL must not run as root, and its user must be able to enter the folder.
     folder = Path(tempfile.mkdtemp(prefix="offbeat-"))
     folder.chmod(0o755)
     soak = Soak(folder, arguments.seed)

@@ -1,4 +1,4 @@
-"""Any beat sends the tick: that of Celery, django-celery-beat, RedBeat; two at once, one killed."""
+"""Any beat sends the tick: Celery's, django-celery-beat, RedBeat; two at once, one killed."""
 
 from __future__ import annotations
 

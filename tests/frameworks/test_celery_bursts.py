@@ -49,7 +49,7 @@ def test_quick_tasks_wait_less_in_lanes(bank: Bank) -> None:
     in_lanes = mean_sojourn(bank, "{}")
     for worker in workers:
         bank.kill(worker)
-    # As many processes, and one queue: a queue that the caller names is no lane.
+    # The same number of processes on one queue: a queue that the caller names is not a lane.
     bank.worker("-c", "3", "-O", "fair", "-Q", "one")
     wait_until(60, lambda: ready_workers(bank) == 3)
     in_one_queue = mean_sojourn(bank, '{"queue": "one"}')

@@ -1,4 +1,4 @@
-"""What a worker says of a configuration that cannot work."""
+"""The errors of a worker for configurations that cannot work."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_no_run_is_early_twice_or_lost(bank: Bank, postgresql: PostgreSql) -> No
     bank.beat(**wrong_clock(BEHIND))
 
     wait_until(120, lambda: rows_done(bank) == 2 * ROWS)
-    # By then the worker that is behind takes up what it has held from the beginning.
+    # By then the slow worker starts the runs that it has held from the beginning.
     last = datetime.now(timezone.utc) - BEHIND
     wait_until(180, lambda: rows_done(bank, last) == 2 * ROWS)
     settle(postgresql, last)
@@ -52,7 +52,7 @@ def test_no_run_is_early_twice_or_lost(bank: Bank, postgresql: PostgreSql) -> No
     with postgresql.connect("bank") as connection:
         start_times = dict(connection.execute(START_TIMES).fetchall())
     assert [line for line in lines if true_time(line) < start_times[line["run"]]] == []
-    # All three have worked, and those that are wrong have met what they are about.
+    # All three workers have worked, and the wrong clocks have had their effects.
     done = Counter(minutes_wrong(line) for line in lines)
     assert done.keys() == {0, AHEAD / timedelta(minutes=1), BEHIND / timedelta(minutes=1)}
     assert "is obsolete" in bank.log(behind)

@@ -25,7 +25,7 @@ def test_lanes(bank: Bank) -> None:
 
     assert [line["lane"] for line in jobs(bank, "fast")] == ["express"]
 
-    # A failure is tried again by Celery, in its lane.
+    # Celery retries a failed task in its lane.
     assert [(line["lane"], line["retries"]) for line in jobs(bank, "failing")] == [
         ("express", 0),
         ("express", 1),
@@ -42,7 +42,7 @@ def test_lanes(bank: Bank) -> None:
     lanes = [line.get("lane") for line in jobs(bank, "with headers") if "lane" in line]
     assert lanes == ["express", "slow"]
 
-    # It swallows the soft limit, and its process is killed.
+    # The task ignores the soft limit, and its process is killed.
     lanes = [line.get("lane") for line in jobs(bank, "deaf") if "lane" in line]
     assert lanes == ["express", "slow"]
 

@@ -1,4 +1,4 @@
-"""How late runs of tasks start, as the sidecar and prometheus_client say it."""
+"""The lateness of task runs, in the metrics of the sidecar and of prometheus_client."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_late_run_is_recorded(bank: Bank, interval: str) -> None:
         worker = bank.worker("-c", "1")
         bank.shell(SEND.format(delays=[-100], then="send(published[0], count=3)"))
         wait_until(60, lambda: states(bank)[0][1] == "done")
-        if interval == "3600":  # what has not been sent is sent when the process ends
+        if interval == "3600":  # unsent values are sent when the process ends
             worker.send_signal(signal.SIGTERM)
             worker.wait(60)
         wait_until(60, lambda: sidecar.metric(f"{METRIC}_count", **LABELS) == 1)

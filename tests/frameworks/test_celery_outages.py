@@ -1,4 +1,4 @@
-"""A sidecar that stands still and a database that goes away, under real beats and workers."""
+"""A stopped sidecar and a lost database, under real beats and workers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_frozen_sidecar_holds_up_only_what_needs_it(bank: Bank, postgresql: Po
 
         sidecar.process.send_signal(signal.SIGSTOP)
         try:
-            # What was planned before is still published.
+            # Runs that were planned before are still published.
             frozen = now() + timedelta(seconds=4)
             wait_until(120, lambda: rows_done(bank, frozen + CYCLE) == 2 * ROWS)
             lines = [line for line in bank.ledger() if line["scheduled"] > frozen.isoformat()]
@@ -58,7 +58,7 @@ def test_a_frozen_sidecar_holds_up_only_what_needs_it(bank: Bank, postgresql: Po
             datetime.fromisoformat(line["time"]) - datetime.fromisoformat(line["scheduled"])
             for line in lines
         ]
-        # Half of them: others compete for the processors.
+        # The median: other processes compete for the CPUs.
         assert median(late) < timedelta(seconds=2), sorted(late)
 
         wait_until(120, lambda: rows_done(bank, continued) == 3 * ROWS)

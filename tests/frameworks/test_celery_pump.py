@@ -169,7 +169,7 @@ def test_pumps_and_workers_that_are_killed(fair: Fair) -> None:
         fair.kill(worker)
         pump, worker = fair.start_pump(), fair.start_worker()
     wait_until(90, lambda: len(set(fair.lines())) == 300)
-    # At most what was at work at a kill, in two processes, is done twice.
+    # At each kill, at most the jobs of two processes are done twice.
     assert len(fair.lines()) <= 300 + 2 * 2
     wait_until(30, lambda: fair.spread.describe().counts.settled_job_count == 300)
     assert fair.spread.describe().counts.dead_letter_count == 0

@@ -10,7 +10,7 @@ from harness import Bank, Redis, wait_until
 
 ROWS = 200
 CYCLE = 30
-#: Runs that the last seconds of a test have not done yet.
+#: The last seconds of a test, whose runs may not be done yet.
 TAIL = timedelta(seconds=12)
 
 CREATE = "Account.objects.bulk_create([Account() for _ in range({rows})]); print(1)"
@@ -63,16 +63,16 @@ def executions(bank: Bank) -> dict[str, list[datetime]]:
 
 
 def check_rows(bank: Bank, twice_allowed: bool, deleted: str | None = None) -> None:
-    """Each run of each row is done, and once; a run of a worker that was killed may be twice.
+    """Each run of each row is done exactly once, or twice if a worker was killed.
 
-    Of a row that was deleted, runs that were planned before are skipped.
+    Planned runs of a deleted row are skipped.
     """
     now = datetime.now().astimezone()
     # On a machine that is busy with other things, the workers may be behind.
     before = (now - TAIL).isoformat()
     wait_until(90, lambda: bank.shell(OPEN.format(before=before)) == 0)
     runs = bank.shell(RUNS)
-    done = executions(bank)  # after the runs: those that were planned meanwhile are not looked at
+    done = executions(bank)  # read after the runs, so that later runs do not matter
     assert len(runs) > 2 * ROWS
     for declaration, row, scheduled, start, state, run_id, publication in runs:
         assert state != "failed", (declaration, row)
@@ -131,7 +131,7 @@ def test_workers_beats_and_broker_that_are_killed(bank: Bank, redis: Redis) -> N
     redis.kill()
     time.sleep(2)
     redis.start()
-    # Celery 5.7 does not always come back by itself: a supervisor starts it again.
+    # Celery 5.7 does not always recover by itself: a supervisor restarts it.
     bank.kill(worker)
     bank.worker("-c", "2")
     time.sleep(20)

@@ -92,7 +92,7 @@ def test_each_row_runs_once_in_each_cycle(ledgers, folder, name):
     assert set(Counter(line["run"] for line in lines).values()) == {1}, logs
     rows = Counter((line["row"], line["kind"]) for line in lines)
     assert len(rows) == 60, logs
-    # Two cycles less for the start, and the last one.
+    # Without two cycles for the start, and the last one.
     least = 200 // cycle - 3 if cycle < 60 else 1
     assert min(rows.values()) >= least, (rows, logs)
     late = sorted(

@@ -1,4 +1,4 @@
-"""A sidecar that can be restarted, asked in JSON."""
+"""A sidecar that can be restarted, and is called in JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BINARY = os.environ.get("OFFBEAT_BIN", str(ROOT / "target/release/offbeat"))
 
 
 class Sidecar:
-    """A process that remembers nothing: whoever asks need not notice that it was restarted."""
+    """A process without state, whose callers need not notice a restart."""
 
     def __init__(self) -> None:
         self.start()

@@ -1,4 +1,4 @@
-"""Who started when: a ledger of runs, and what a schedule promises about them."""
+"""A ledger of runs and their starts, checked against the promises of a schedule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from worlds import World, at_millis
 
 
 class Run(NamedTuple):
-    """A run that was listed, by when its job starts: at its start, or when it was asked for."""
+    """A listed run, with the time its job starts: its start time, or the time of the poll."""
 
     taken: int
     scheduled: int
@@ -26,16 +26,16 @@ class Counts:
 
 @dataclass
 class Ledger:
-    """All that was answered about the IDs of a world."""
+    """All answers about the IDs of a world."""
 
     world: World
     budgets: list[int]
     runs: dict[tuple[int, int], dict[int, Run]] = field(default_factory=dict)
     counts: list[Counts] = field(default_factory=list)
-    #: For each kind, what was asked: (watermark, end of what was listed, now).
+    #: The polls of each kind: (watermark, end of the listed time, now).
     polls: list[list[tuple[int, int, int]]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    #: Late runs and runs on time of two kinds, within the longer run time of one another.
+    #: Pairs of a late run and an on-time run of two kinds that are closer than the longer run time.
     near: int = 0
 
     def __post_init__(self) -> None:
@@ -69,7 +69,7 @@ class Ledger:
         return f"{self.world.texts[index]} {self.world.schedule.names[kind]}"
 
     def close(self) -> list[str]:
-        """What is wrong with it."""
+        """Checks the ledger, and returns the violations."""
         for kind in range(len(self.polls)):
             self.add_up(kind)
         for index in range(len(self.world.texts)):
@@ -80,7 +80,7 @@ class Ledger:
         return self.wrong
 
     def add_up(self, kind: int) -> None:
-        """Done, dropped, superseded and skipped are what was scheduled; what is on time is done."""
+        """Checks that the counts of runs add up to those scheduled, and on-time runs are done."""
         schedule, polls = self.world.schedule, self.polls[kind]
         scheduled = skipped = done = 0
         for index, text in enumerate(self.world.texts):
@@ -96,8 +96,8 @@ class Ledger:
                     if cycle in known:
                         self.wrong.append(f"{self.name(index, kind)}: {cycle} runs, and is skipped")
                 elif cycle not in known and at >= self.now_for(kind, at) - self.world.tolerance:
-                    # So none that is asked about in time misses two cycles in a row: a late run
-                    # gives way to the next one only, which is on time then.
+                    # So an ID that is polled in time never misses two cycles in a row: a late run
+                    # is superseded only by the next one, which is then on time.
                     text = f"{self.name(index, kind)}: {cycle} was on time, and is not listed"
                     self.wrong.append(text)
         counts = self.counts[kind]
@@ -112,16 +112,16 @@ class Ledger:
             self.wrong.append(f"{counts} superseded under {self.world.policy}")
 
     def now_for(self, kind: int, at: int) -> int:
-        """When it was asked about a regular run."""
+        """The time of the poll that covers a regular run."""
         return next(now for start, end, now in self.polls[kind] if start <= at < end)
 
     def compare(self, index: int, one: int, other: int) -> None:
-        """Starts of two kinds of an ID, each with the nearest of the other."""
+        """Compares the starts of two kinds of an ID, each with the nearest ones of the other."""
         starts = sorted((run, other) for run in self.runs[index, other].values())
         takens = [run.taken for run, _ in starts]
         for run in self.runs[index, one].values():
             place = bisect_left(takens, run.taken)
-            # Late and regular runs have promises of their own: more than the nearest two.
+            # More than the nearest two: late and regular runs have different promises.
             for near, _ in starts[max(0, place - 4) : place + 4]:
                 (first, kind), (second, then) = sorted([(run, one), (near, other)])
                 promise = self.promise(first, second, kind, then)
@@ -133,14 +133,14 @@ class Ledger:
                     )
 
     def promise(self, first: Run, second: Run, kind: int, other: int) -> int:
-        """How far two starts are apart at least: of `kind`, and then of `other`."""
+        """The least time from a start of `kind` to one of `other`."""
         schedule = self.world.schedule
         if not first.is_late and not second.is_late:
             return self.budgets[kind] - self.world.tolerance
         if first.is_late != second.is_late:
             longest = max(schedule.lead(kind), schedule.lead(other))
             self.near += second.taken - first.taken < longest
-            # Only a run on time that may start later than that comes behind a late one.
+            # An on-time run follows a late one this closely only if it can start later than that.
             if first.is_late and self.world.tolerance <= longest:
                 return schedule.lead(kind)
             return schedule.lead(kind) - self.world.tolerance

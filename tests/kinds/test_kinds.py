@@ -1,7 +1,7 @@
-"""Kinds never meet, also when they are late: random worlds, and a ledger of all that starts.
+"""Kinds never meet, even when they are late: random worlds, and a ledger of all starts.
 
-A world is a schedule with kinds, IDs, and for each kind somebody who asks at a rhythm of its own,
-with outages, a clock that goes back, and a sidecar that is restarted. OFFBEAT_SALT (by default the
+A world is a schedule with kinds, IDs, and for each kind a poller with an interval of its own,
+with outages, a clock that goes back, and restarts of the sidecar. OFFBEAT_SALT (by default the
 day) is the seed, CASE=n repeats the n-th world alone.
 """
 
@@ -31,14 +31,14 @@ from worlds import (
 
 SALT = os.environ.get("OFFBEAT_SALT", date.today().isoformat())
 SECONDS = float(os.environ.get("OFFBEAT_KINDS_SECONDS", "20"))
-#: So many worlds at least, however slow the machine is.
+#: The least number of worlds, even on a slow machine.
 FEWEST = 12
 
 Ask = Callable[[str, dict], dict]
 
 
 def learn(ask: Ask, world: World, rng: random.Random) -> list[int]:
-    """What the schedule resolves to, compared with what it should; the run budget of each kind."""
+    """Checks how the schedule is resolved, and returns the run budget of each kind."""
     schedule = world.schedule
     told = ask("DescribeSchedule", {"schedule": {"spec": schedule.spec()}})
     kinds = told["kinds"]
@@ -74,13 +74,13 @@ def outages(rng: random.Random, world: World) -> list[tuple[int, int]]:
 
 
 def live(ask: Ask, world: World, rng: random.Random) -> Ledger:
-    """Asks about every kind from the beginning of a world to its end."""
+    """Polls every kind from the beginning of a world to its end."""
     ledger = Ledger(world, learn(ask, world, rng))
     common = outages(rng, world)
     for kind in range(len(world.schedule.names)):
         down = common if rng.random() < 0.6 else outages(rng, world)
         rhythm = max(1, round(world.tolerance * rng.uniform(0.3, 1)))
-        # Until something is due, and always if that would be very often.
+        # Usually waits until a run is due, and always if polls would be very frequent.
         waits = rng.random() < 0.8 or world.schedule.cycle * 1_000 > 100 * rhythm
         backs = sorted(rng.randrange(world.begin, world.end) for _ in range(rng.randrange(4)))
         watermark = clock = world.begin
@@ -93,7 +93,7 @@ def live(ask: Ask, world: World, rng: random.Random) -> Ledger:
             if world.skew and backs and clock > backs[0]:
                 backs.pop(0)
                 clock = max(world.begin, clock - rng.randrange(world.skew + 1))
-            # A watermark may lie look_ahead and the skew after now.
+            # A watermark may be up to look_ahead plus the skew after now.
             clock = max(clock, watermark - world.look_ahead - world.skew)
             if waits and clock + world.look_ahead < due:
                 continue
@@ -107,7 +107,7 @@ def live(ask: Ask, world: World, rng: random.Random) -> Ledger:
 
 
 def listed(ask: Ask, question: dict, rng: random.Random) -> dict:
-    """The answer, now and then by pages."""
+    """The answer, sometimes fetched in pages."""
     if rng.random() < 0.9:
         return ask("ListDueRuns", question)
     question["pageSize"] = rng.randrange(1, 5)
@@ -201,11 +201,11 @@ def test_late_runs_keep_clear_of_runs_on_time_of_other_lengths(sidecar: Sidecar)
         near += ledger.near
 
     worlds(check, SECONDS, "of_other_lengths", a_world_of_unequal_kinds)
-    # Late runs beside runs on time that were started late, within the longest run of one another.
+    # The worlds must contain late runs that are close to late starts of on-time runs.
     assert near > 20 or "CASE" in os.environ
 
 
-#: Days on which the clock skips an hour, or half of one, and days on which it goes back.
+#: Days on which the clock skips an hour or half an hour, and days on which it goes back.
 CHANGES = [
     ("Europe/Berlin", "2026-03-29T00:00:00Z"),
     ("Europe/Berlin", "2026-10-24T23:00:00Z"),
@@ -219,7 +219,7 @@ CHANGES = [
 def test_turns_shorter_than_what_a_clock_skips(
     sidecar: Sidecar, zone: str, now: str, count: int
 ) -> None:
-    """Places that the clock skips come later by as much, and may be those of other kinds."""
+    """Skipped places move by the length of the gap, and may then be those of other kinds."""
     texts, end = [f"user-{number}" for number in range(24)], from_json(now)
     for seconds in [1_000, 1_500, 1_700, 2_600, 3_000]:
         names = ["import", "export", "mail"][:count]
@@ -237,7 +237,7 @@ def test_turns_shorter_than_what_a_clock_skips(
 
 
 def all_of_one_kind(method: str, question: dict, ask: Ask) -> dict:
-    """As where kinds are labels."""
+    """Spoils the question as if kinds were only labels."""
     first = question["schedule"]["spec"]["kinds"][0]["name"]
     return ask(method, {**question, "kind": first} if "kind" in question else question)
 
@@ -261,7 +261,7 @@ def first_row_lost(method: str, question: dict, ask: Ask) -> dict:
 
 
 def listed_again(method: str, question: dict, ask: Ask) -> dict:
-    """Whoever asks forgets the watermark now and then: half an hour is listed again."""
+    """Sometimes forgets the watermark, so that half an hour is listed twice."""
     watermark = from_json(question.get("watermarkTime", at_millis(0)))
     if method == "ListDueRuns" and watermark <= from_json(question["nowTime"]):
         watermark -= 1_800_000
@@ -280,7 +280,7 @@ def listed_again(method: str, question: dict, ask: Ask) -> dict:
     ],
 )
 def test_the_ledger_notices(sidecar: Sidecar, spoil: Callable, words: str) -> None:
-    """A ledger that finds nothing would prove nothing."""
+    """A ledger that finds no violations must be able to find some."""
     rng = random.Random(f"{SALT}/{spoil.__name__}")
     for _ in range(12):
         world = a_world(rng)

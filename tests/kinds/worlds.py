@@ -1,7 +1,7 @@
-"""Random schedules with kinds, and the outages, rhythms and clocks of those who ask about them.
+"""Random schedules with kinds, and the outages, intervals and clocks of their pollers.
 
-What a schedule means is worked out here again, from the documentation: when each kind of an ID
-runs, and how near to one another starts may come. Times are milliseconds since the Unix epoch.
+The meaning of a schedule is implemented here again, from the documentation: when each kind of an ID
+runs, and how close starts may be. Times are milliseconds since the Unix epoch.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class Exclusion:
 
 
 def wall_clock(zone: str, second: int) -> int:
-    """What the clock shows, as seconds since it showed 1970."""
+    """The time that the clock shows, as seconds since it showed 1970."""
     shown = datetime.fromtimestamp(second, ZoneInfo(zone)).replace(tzinfo=None)
     return (shown - EPOCH) // timedelta(seconds=1)
 
 
 @lru_cache(1 << 16)
 def instant_of(zone: str, wall: int) -> int:
-    """A time that comes twice is the first, one that is skipped comes later by the gap."""
+    """A time that occurs twice means the first; a skipped time moves forward by the gap."""
     shown = (EPOCH + timedelta(seconds=wall)).replace(tzinfo=ZoneInfo(zone), fold=0)
     return int(shown.timestamp()) * 1_000
 
@@ -117,7 +117,7 @@ class Schedule:
             spec["catchUpSpan"] = duration(self.span)
         return spec
 
-    # --- where kinds stand
+    # --- places of kinds
 
     @property
     def ticks(self) -> int:
@@ -125,7 +125,7 @@ class Schedule:
         return sum(end - start for start, end in self.windows) or self.cycle
 
     def own_places(self) -> list[int] | None:
-        """Slots from kind 0 to each kind; None for conflicts, which are searched elsewhere."""
+        """Slots from kind 0 to each kind; None with conflicts, whose places are searched."""
         count = len(self.names)
         if self.pairs:
             return None
@@ -150,7 +150,7 @@ class Schedule:
         return min(ways, default=self.slots)
 
     def shortest_gap(self) -> int:
-        """In seconds, where the places are known; those of conflicts are further apart."""
+        """The shortest gap in seconds if places are known; with conflicts it is longer."""
         places = sorted(self.own_places() or [])
         if not places:
             places = [kind * self.slots // len(self.names) for kind in range(len(self.names))]
@@ -160,7 +160,7 @@ class Schedule:
     # --- regular runs
 
     def runs(self, text: str, kind: int, start: int, end: int) -> dict[int, int]:
-        """The regular runs in [start, end) by their cycles, those too that are skipped."""
+        """The regular runs in [start, end) by cycle, including skipped ones."""
         hashed = int.from_bytes(hashlib.md5((self.salt + text).encode()).digest()[:8], "big")
         tick = hashed * self.ticks >> 64
         tick = (tick + self.places[kind] * (self.ticks // self.slots)) % self.ticks
@@ -182,11 +182,11 @@ class Schedule:
     def is_skipped(self, instant: int) -> bool:
         return any(one.holds(instant) for one in self.exclusions)
 
-    # --- what is promised
+    # --- promises
 
     @property
     def turn(self) -> int:
-        """Of so much usable time a cycle's turns are, in milliseconds."""
+        """The usable time of a turn, in milliseconds."""
         ticks = self.ticks
         wanted = -(-ticks * 1_000 // self.span)
         count = next(one for one in range(wanted, ticks + 1) if ticks % one == 0)
@@ -198,7 +198,7 @@ class Schedule:
         return self.turn * min(map(self.gap, range(len(self.names)))) // self.slots
 
     def lead(self, kind: int) -> int:
-        """What is kept free behind a run: its run time, or half of the smallest gap in a turn."""
+        """The time kept free after a run: its run time, or half of the smallest gap in a turn."""
         return self.run_times[kind] if self.run_times else self.share // 2
 
     def clock_changes_near(self, instant: int) -> bool:
@@ -210,7 +210,7 @@ class Schedule:
 
 @dataclass
 class World:
-    """A schedule, who asks about it, and how."""
+    """A schedule and its pollers."""
 
     schedule: Schedule
     texts: list[str]
@@ -222,7 +222,7 @@ class World:
     min_gap: int = 0
     look_ahead: int = 0
     skew: int = 0
-    #: The tolerance as a part of the longest that is allowed; 0 for one below the longest run.
+    #: The tolerance as a share of the longest allowed one; 0 is a tolerance below the longest run.
     lateness: float = 0
 
 
@@ -238,7 +238,7 @@ def some_windows(rng: random.Random, cycle: int) -> list[tuple[int, int]]:
 
 
 def a_schedule(rng: random.Random) -> Schedule:
-    """One that is not refused: kinds that fit, whatever else."""
+    """A random valid schedule, whose kinds fit."""
     names = ["import", "export", "mail", "d", "e"][: rng.choice([2, 2, 3, 3, 4, 5])]
     zone = rng.choice(["", rng.choice(ZONES)])
     cycle = DAY if zone else rng.choice([8 * 3_600, DAY, 57_600, 16 * 3_700])
@@ -250,14 +250,14 @@ def a_schedule(rng: random.Random) -> Schedule:
     if way < 0.2:
         schedule.spacing = "STABLE"
     elif way < 0.4:
-        # Short enough for a turn that is as long as may be.
+        # Short enough for the longest possible turn.
         most = ticks * 1_000 // (8 * len(names) ** 2)
         schedule.run_times = [rng.choice([0, rng.randrange(most)]) for _ in names]
     elif way < 0.55 and len(names) > 2:
         ring = [(kind, kind + 1) for kind in range(len(names) - 1)]
         schedule.pairs = rng.sample(ring, rng.randrange(1, len(ring) + 1))
     if zone and schedule.shortest_gap() < 90 * 60:
-        # A change of the clocks could let them meet, which is refused.
+        # A change of the clocks could make them meet, so the schedule would be refused.
         schedule.names, schedule.spacing = names[:2], "EVEN"
         schedule.run_times, schedule.pairs = [], []
     if not schedule.run_times and rng.random() < 0.4:
@@ -303,12 +303,12 @@ def a_world(rng: random.Random) -> World:
 
 
 def a_world_of_unequal_kinds(rng: random.Random) -> World:
-    """One kind runs about as long as a turn allows, the others shortly or not at all. The tolerance
-    is about the longest that is allowed, or below the longest run."""
+    """One kind runs about as long as a turn allows, the others run briefly or not at all. The
+    tolerance is about the longest allowed one, or below the longest run."""
     zone = rng.choice(["", "", rng.choice(ZONES)])
     cycle = DAY if zone else rng.choice([8 * 3_600, DAY])
     names = ["import", "export", "mail"][: rng.choice([2, 2, 3])]
-    # The room of the longest kind in a turn, of which a cycle has two for each kind.
+    # The longest run time that fits into a turn.
     longest = cycle * 1_000 // (8 if len(names) == 2 else 20)
     times = [rng.randrange(longest // 2, longest)]
     times += [rng.choice([0, rng.randrange(longest // 8)]) for _ in names[1:]]

@@ -1,4 +1,4 @@
-"""Random schedules, IDs and times, as messages and as what the model makes of them."""
+"""Random schedules, IDs and times, as messages and in the form of the model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from model import TWO64, Excluded, Id, Model, hashes
 from offbeat.v1 import id_pb2, schedule_pb2
 from wall_clocks import DAY, Spans, clock, within
 
-#: Half-hour changes, changes at midnight, days that never were, clocks that pause, and plain ones.
+#: Zones with half-hour changes, changes at midnight, skipped days, clocks that pause, or none.
 ZONES = [
     "Africa/Cairo", "Africa/Casablanca", "Africa/Monrovia", "America/Asuncion",
     "America/Caracas", "America/Nuuk", "America/New_York", "America/Santiago",
@@ -61,7 +61,7 @@ def a_divisor(rng: random.Random, number: int, most: int) -> int:
 
 
 def some_windows(rng: random.Random, whole: int, rate: int) -> Spans:
-    """Parts of a cycle, in order, not touching."""
+    """Parts of a cycle, in order, that do not touch."""
     grain = rng.choice([g for g in (1, rate, 900 * rate, 3_600 * rate) if whole // g >= 4] or [1])
     most = min(whole // grain, 10**9)
     count = min(rng.choice([1, 1, 2, 3, 8]), (most + 1) // 2)
@@ -70,7 +70,7 @@ def some_windows(rng: random.Random, whole: int, rate: int) -> Spans:
 
 
 def a_time(rng: random.Random, zone: str) -> int:
-    """Some second from 1970 to 2100; mostly near a change of the clock."""
+    """A random second from 1970 to 2100, usually near a change of the clock."""
     at = rng.randrange(0, LAST)
     if rng.random() < 0.15:
         at = rng.randrange(-(10**9), 0)
@@ -117,7 +117,7 @@ def a_case(rng: random.Random, *, plain: bool = False, exclusions: bool = True) 
             one.start_offset.CopyFrom(duration(start * tick))
             one.end_offset.CopyFrom(duration(end * tick))
         if model.windows == [(0, longest)]:
-            model.windows = []  # which is the default
+            model.windows = []  # the default
     if not plain and exclusions and rng.random() < 0.6:
         for _ in range(rng.choice([1, 1, 2, 3, 6])):
             add_exclusion(rng, spec, model, about * rate)
@@ -126,7 +126,7 @@ def a_case(rng: random.Random, *, plain: bool = False, exclusions: bool = True) 
 
 
 def some_kind(rng: random.Random, case: Case) -> str:
-    """Declares kinds now and then, and chooses one; they go with nothing that defers."""
+    """Sometimes declares kinds, and chooses one; kinds cannot be combined with DEFER exclusions."""
     model, count = case.model, rng.choice([1, 2, 3, 5])
     if rng.random() < 0.5 or any(one.policy == "DEFER" for one in model.exclusions):
         return ""
@@ -196,7 +196,7 @@ def add_exclusion(
 def some_ids(
     rng: random.Random, case: Case, count: int, kind: str = ""
 ) -> tuple[id_pb2.IdBatch, list[Id]]:
-    """IDs of one type, as a column and as the model knows them."""
+    """IDs of one type, as a column and in the form of the model."""
     model, column = case.model, id_pb2.IdBatch()
     if model.placement == "FRACTION":
         for _ in range(count):
@@ -219,7 +219,7 @@ def some_ids(
 
 
 def known_ids(case: Case, column: id_pb2.IdBatch) -> list[Id]:
-    """The IDs of a column as the model knows them."""
+    """The IDs of a column in the form of the model."""
     model = case.model
     if column.fractions:
         texts = [struct.pack(">d", fraction).hex() for fraction in column.fractions]
@@ -260,7 +260,7 @@ def shown(spec: object, *more: object) -> str:
 
 
 def a_time_near(rng: random.Random, case: Case) -> int:
-    """In milliseconds, not always on a tick."""
+    """A time near the case's instant in milliseconds, not always on a tick."""
     tick, cycle = case.model.tick, case.model.longest
     at = case.about + rng.choice([0, rng.randrange(-cycle, cycle + 1)])
     return at * tick + rng.choice([0, 0, rng.randrange(tick)])
@@ -273,7 +273,7 @@ def first_tick(case: Case, at: int) -> int:
 def smeared(
     model: Model, at: int, hash_of_id: int, index: int, count: int, span: int
 ) -> int | None:
-    """When a run of `count` starts that are smeared over a span from `at` on, in milliseconds."""
+    """The start, in milliseconds, of one of `count` runs smeared over a span from `at` on."""
     bounded = model.windows or model.exclusions
     if bounded:
         most = -(-span // model.tick)
@@ -293,7 +293,7 @@ def shortest_millis(model: Model) -> int:
 
 
 def slot_times(model: Model, cycle: int, slot: int) -> tuple[int, int]:
-    """From the earliest of a slot's ticks to behind the latest."""
+    """The span from the earliest tick of a slot to the end of the latest."""
     size = model.active(cycle) // model.slots
     low, high = slot * size, (slot + 1) * size
     spans = []

@@ -1,4 +1,4 @@
-"""A sidecar to ask, and random cases that can be repeated: the seed is the day, or OFFBEAT_SALT."""
+"""A sidecar, and repeatable random cases: the seed is the day, or OFFBEAT_SALT."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from offbeat.v1 import slots_pb2_grpc
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("OFFBEAT_BIN", str(ROOT / "target/release/offbeat"))
 SALT = os.environ.get("OFFBEAT_SALT", date.today().isoformat())
-#: For each check. CASE=n repeats the n-th case alone.
+#: Seconds per check. CASE=n repeats the n-th case alone.
 SECONDS = float(os.environ.get("OFFBEAT_ORACLE_SECONDS", "2"))
-#: So many at least, however slow the machine is.
+#: The least number of cases, even on a slow machine.
 FEWEST = 5
 
 
@@ -55,7 +55,7 @@ def stub() -> Iterator[slots_pb2_grpc.SlotServiceStub]:
 
 @pytest.fixture
 def cases(request: pytest.FixtureRequest) -> Cases:
-    """Runs a check on random cases until its time is over; a failure says how to repeat it."""
+    """Runs a check on random cases until its time is up; a failure says how to repeat the case."""
 
     def run(check: Callable[[random.Random], None]) -> None:
         until, number = time.monotonic() + SECONDS, 0

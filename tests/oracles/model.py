@@ -1,4 +1,4 @@
-"""A schedule, worked out by brute force: written from the protos alone, in integers.
+"""A schedule evaluated by brute force: written from the protos alone, in integers.
 
 Times are ticks unless they say otherwise: of instants since the Unix epoch, of wall clocks
 since they showed 1970-01-01T00:00:00.
@@ -23,7 +23,7 @@ def rev64(number: int) -> int:
 
 
 class Run(NamedTuple):
-    """A run: its cycle, when it starts, and when it would but for exclusions."""
+    """A run: its cycle, when it starts, and when it would start without exclusions."""
 
     cycle: int
     at: int
@@ -31,7 +31,7 @@ class Run(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Active ticks of a cycle one after another, at instants one after another."""
+    """Consecutive active ticks of a cycle, at consecutive instants."""
 
     offset: int
     ticks: int
@@ -54,7 +54,7 @@ class Excluded:
 
 @dataclass
 class Id:
-    """An ID by what decides: a hash, a fraction, or (TWISTER) its offset in the cycle."""
+    """The placement data of an ID: a hash, a fraction, or (TWISTER) its offset in the cycle."""
 
     text: str
     hash: int = 0
@@ -76,13 +76,13 @@ class Model:
     salt: str = ""
     windows: Spans = field(default_factory=list)
     exclusions: list[Excluded] = field(default_factory=list)
-    #: Slots from kind 0 to the kind that is asked about.
+    #: Slots from kind 0 to the kind of the request.
     kind_place: int = 0
 
     # --- cycles
 
     def start(self, cycle: int) -> int:
-        """When the clock shows the start of a cycle (of periods, that of UTC)."""
+        """The time that the clock shows at the start of a cycle (for periods, in UTC)."""
         if self.unit:
             return unit_start(self.unit, cycle) * self.rate
         return self.anchor + cycle * self.period
@@ -141,7 +141,7 @@ class Model:
         if self.unit:
             low, high = start // self.rate, self.start(cycle + 1) // self.rate
             changes = clock(self.zone).changes(low - 2 * DAY, high + 2 * DAY)
-            # Up to the later of the two times that the clock shows then, the old offset holds.
+            # The old offset holds up to the later of the two times shown at the change.
             edges = [(at + max(before, after)) * self.rate - start for at, before, after in changes]
         found, offset = [], 0
         for first, last in self.windows_of(cycle):
@@ -156,13 +156,13 @@ class Model:
     # --- places
 
     def offset(self, one: Id, cycle: int) -> int:
-        """The active tick of the cycle at which the kind of an ID stands."""
+        """The active tick of the cycle at which the kind of an ID is placed."""
         ticks = self.active(cycle)
         later = self.kind_place * (ticks // self.slots)
         return (self.first_offset(one, cycle) + later) % ticks
 
     def first_offset(self, one: Id, cycle: int) -> int:
-        """That of kind 0, or of the ID where no kinds are declared."""
+        """The active tick of kind 0, or of the ID if no kinds are declared."""
         ticks = self.active(cycle)
         if self.placement == "HASH":
             return (one.hash + rev64(one.piece)) % TWO64 * ticks >> 64
@@ -179,7 +179,7 @@ class Model:
         return (one.shifted + (rev64(one.piece) * ticks >> 64)) % ticks
 
     def slot(self, one: Id, cycle: int) -> tuple[int, int]:
-        """Slot and offset in it: of a fraction on an edge, not the same in all months."""
+        """Slot and offset in it, which for a fraction at an edge differ between months."""
         return divmod(self.offset(one, cycle), self.active(cycle) // self.slots)
 
     def wall_offset(self, cycle: int, offset: int) -> int:
@@ -196,7 +196,7 @@ class Model:
     # --- exclusions
 
     def showing(self, unit: str, zone: str, windows: Spans, start: int, end: int) -> Spans:
-        """The instants of [start, end) at which a clock shows a time in these parts of a unit."""
+        """The instants in [start, end) at which a clock is within the windows of a unit."""
         found: Spans = []
         low_s, high_s = start // self.rate, -(-end // self.rate)
         for low, high, ahead in clock(zone).stretches(low_s, high_s):
@@ -210,7 +210,7 @@ class Model:
         return within(merged(found), start, end)
 
     def forbidden(self, start: int, end: int) -> tuple[Spans, Spans]:
-        """What is skipped in [start, end), and what is deferred and not skipped."""
+        """The skipped times in [start, end), and the deferred times that are not skipped."""
         by_policy: dict[str, Spans] = {"SKIP": [], "DEFER": []}
         for one in self.exclusions:
             if one.dated:
@@ -222,7 +222,7 @@ class Model:
         return skipped, without(merged(by_policy["DEFER"]), skipped)
 
     def usable(self, start: int, end: int) -> Spans:
-        """The instants of [start, end) that show an active time and are not excluded."""
+        """The instants in [start, end) that are active and not excluded."""
         if not self.windows:
             shown = [(start, end)]
         elif self.unit:
@@ -235,7 +235,7 @@ class Model:
         return without(shown, merged(skipped + deferred))
 
     def usable_ticks(self, start: int, most: int) -> int:
-        """How many usable ticks the next 64 cycles leave; not counted beyond `most`."""
+        """The number of usable ticks in the next 64 cycles, counted up to `most`."""
         count = 0
         for low in range(start, start + 64 * self.longest, self.longest):
             count += length(self.usable(low, low + self.longest))
@@ -244,7 +244,7 @@ class Model:
         return count
 
     def usable_tick(self, start: int, ticks: int) -> int | None:
-        """The instant of the usable tick with so many before it from `start` on."""
+        """The instant of the usable tick that is `ticks` usable ticks after `start`."""
         longest = self.longest
         for low in range(start, start + 64 * longest, longest):
             for first, last in self.usable(low, low + longest):
@@ -275,7 +275,7 @@ class Model:
         return {}
 
     def deferral(self, start: int, end: int) -> tuple[Spans, int, Spans]:
-        """What a span defers: its runs by regular instant, how many; and where to."""
+        """The runs that a span defers by regular instant, their number, and their new times."""
         if (start, end) not in self._deferrals:
             self._deferrals[start, end] = self._deferral(start, end)
         return self._deferrals[start, end]
@@ -298,7 +298,7 @@ class Model:
         return held, count, targets
 
     def earliest_next(self, cycle: int, first: int, behind: int) -> int:
-        """When the first of the IDs at these active ticks runs one cycle later."""
+        """The earliest run in the next cycle of the IDs at these active ticks."""
         ticks, later = self.active(cycle), self.active(cycle + 1)
         if ticks != later and self.placement == "HASH":
             low = -(-first * TWO64 // ticks)
@@ -316,7 +316,7 @@ class Model:
         return min(instants)
 
     def fate(self, instant: int) -> int | None:
-        """When a regular run happens, if it does."""
+        """The start of a regular run after exclusions, or None if it is skipped."""
         if not self.exclusions:
             return instant
         skipped, deferred = self.forbidden_around(instant)
@@ -350,7 +350,7 @@ class Model:
         return [run for run in found if run is not None and start <= run.at < end]
 
     def skipped_count(self, one: Id, start: int, end: int) -> int:
-        """How many runs that would start in [start, end) do not happen."""
+        """The number of skipped runs whose regular time is in [start, end)."""
         cycles = range(self.cycle_at(start) - 3, self.cycle_at(end) + 4)
         unheard = [cycle for cycle in cycles if self.run(one, cycle) is None]
         return sum(1 for cycle in unheard if start <= self.regular(one, cycle) < end)
@@ -373,7 +373,7 @@ class Model:
 
 
 def smallest_fraction(offset: int, ticks: int) -> float:
-    """The smallest double whose offset is this one or more: bisected over its bits."""
+    """The smallest double with at least this offset, by bisection over its bits."""
     low, high = 0, struct.unpack("<q", struct.pack("<d", 1.0))[0]
     while low < high:
         middle = (low + high) // 2
@@ -383,6 +383,6 @@ def smallest_fraction(offset: int, ticks: int) -> float:
 
 
 def hashes(salt: str, text: str) -> tuple[int, int]:
-    """What places an ID, and what smears it."""
+    """The hashes that place an ID and that smear it."""
     digest = hashlib.md5(salt.encode() + text.encode()).digest()
     return int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:], "big")

@@ -1,4 +1,4 @@
-"""Polls at random rhythms, through outages and with clocks that go back: against a brute force."""
+"""Polls at random intervals, with outages and clocks that go back, against brute force."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_due_runs(stub: SlotServiceStub, cases: Cases) -> None:
                     else:
                         dropped += 1
                 caught_up = missed
-                # Runs that the look-ahead adds are not due yet: they take no missed run's place.
+                # Runs that the look-ahead adds are not due yet, and do not supersede missed runs.
                 is_due = any(run.at < first_tick(case, now) for run in on_time)
                 if policy == SKIP or (policy == RUN_ONCE and is_due):
                     caught_up = []

@@ -1,4 +1,4 @@
-"""What `offbeat lanes plan` promises, against a simulator that shares no line with ours."""
+"""The predictions of `offbeat lanes plan`, against an independent simulator."""
 
 import heapq
 import json
@@ -65,7 +65,7 @@ def lanes_by_type(jobs, types, found, floor):
 
 
 def lanes_of(jobs, free, timeouts, entries, floor):
-    """Slow lanes choose first: what was demoted to them or begins there, then fresher jobs."""
+    """Slow lanes choose first: jobs that were demoted to them or begin there, then newer jobs."""
     queues = [deque() for _ in free]
     slowdowns = [0.0] * len(jobs)
     events = [(arrival, number, "arrives", 0) for number, (arrival, _) in enumerate(jobs)]
@@ -100,7 +100,7 @@ def mean_of_the_middle(values):
 
 
 DISTRIBUTIONS = {
-    # name: a draw in seconds, the load, workers, whether lanes pay (None where short jobs gain
+    # name: a draw in seconds, the load, workers, whether lanes pay (None if short jobs gain
     # little and long ones lose more), tolerance of the figures
     "two kinds": (lambda: 20.0 if random.random() < 0.1 else 0.5, 0.7, 4, True, 0.15),
     "lognormal 1.5": (lambda: random.lognormvariate(-1.125, 1.5), 0.7, 4, None, 0.25),
@@ -133,7 +133,7 @@ def test_the_promise_is_kept(name):
         assert found == pytest.approx(answer["with_lanes"]["mean_slowdown"], rel=tolerance)
 
 
-#: By name: types with their shares of all jobs and their run times, the load, workers, the verdict.
+#: By name: types with their shares of jobs and their run times, load, workers, and verdict.
 TYPES = {
     "types tell": (
         {

@@ -1,4 +1,4 @@
-"""The load that a schedule can expect, by the binomial to fifty digits."""
+"""The expected load of a schedule, by the binomial distribution to fifty digits."""
 
 import json
 import math
@@ -74,7 +74,7 @@ def test_the_expected_load_is_within_two_percent_of_the_binomial(population, slo
         assert math.isclose(load["mean"], population / places)
         for name, probability in [("fullest_median", "0.5"), ("fullest_p99", "0.99")]:
             exact = fullest(population, places, probability)
-            # In truth the counts are the same, but for a rounding at the edge of a probability.
+            # In fact the counts are equal, except for rounding at the edge of a probability.
             assert abs(load[name] - exact) <= max(1, 0.02 * exact), (name, places, exact)
             if exact < 1_000_000:
                 assert abs(load[name] - exact) <= 1

@@ -1,4 +1,4 @@
-"""Migrations between any two schedules, against a brute force; and their steps on a table."""
+"""Migrations between any two schedules, against brute force; and their steps on a table."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def check_crossings(stub, rng, old, new, column, old_ids) -> None:
 
 
 def a_period(rng: random.Random, tick: int, like: Model | None = None) -> Case:
-    """A period of which all steps of a migration fit into an answer."""
+    """A period so short that all steps of a migration fit into an answer."""
     placement = like.placement if like else rng.choice(["HASH", "FRACTION"])
     slots = rng.choice([1, 2, 3, 5, 8, 24, 128, 960])
     model = Model(tick=tick, slots=slots, period=slots * rng.choice([1, 7, 60, 225]))

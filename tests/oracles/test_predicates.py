@@ -1,4 +1,4 @@
-"""Predicates on SQLite: the rows of slots and of windows, against a brute force."""
+"""Predicates on SQLite: the rows of slots and of windows, against brute force."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from offbeat.v1.slots_pb2_grpc import SlotServiceStub
 
 
 def table_of(case: Case, ids: list[Id]) -> tuple[sqlite3.Connection, sql_pb2.SqlTarget]:
-    """A table with the rows, and its column of what decides."""
+    """A table with the rows, and the column that places them."""
     column = sql_pb2.SqlTarget(dialect=sql_pb2.SQL_DIALECT_SQLITE, table="t", column="k")
     values: list[object]
     if case.model.placement == "FRACTION":
@@ -55,7 +55,7 @@ def test_predicates(stub: SlotServiceStub, cases: Cases) -> None:
         model, kind = case.model, some_kind(rng, case)
         describe = slots_pb2.DescribeScheduleRequest(schedule=case.schedule)
         _, refused = asked(stub.DescribeSchedule, describe)
-        if refused and kind:  # so many kinds do not fit
+        if refused and kind:  # this many kinds do not fit
             assert "kind" in refused.details(), shown(case.spec)
             return
         _, ids = some_ids(rng, case, 100, "integer" if model.placement == "TWISTER" else "")

@@ -1,4 +1,4 @@
-"""Nonsense is refused with a word, and what would take forever soon."""
+"""Invalid requests are refused with a message, and endless ones are refused soon."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ DOUBLES = [0.0, -0.0, 0.5, 1.0, math.nextafter(1, 0), math.nan, math.inf, -1.0, 
 
 
 def fill(rng: random.Random, message, share: float, depth: int = 0) -> None:
-    """Sets about this share of the fields to what is at the edge, or beyond it."""
+    """Sets about this share of the fields to values at or beyond their limits."""
     for field in message.DESCRIPTOR.fields:
         if rng.random() > share or depth > 6:
             continue
@@ -112,7 +112,7 @@ def excluded_daily(millis: int) -> list[schedules.Exclusion]:
 
 
 def test_what_would_take_forever_is_refused_soon(stub: SlotServiceStub) -> None:
-    """Ten years of a daily exclusion are worked out for each of very many IDs, or pieces."""
+    """Ten years of a daily exclusion would be evaluated for each of very many IDs or pieces."""
     spec = schedules.ScheduleSpec(
         period=duration(3_660 * 86_400_000),
         slot_count=3_200,
@@ -153,7 +153,7 @@ def test_what_would_take_forever_is_refused_soon(stub: SlotServiceStub) -> None:
 
 
 def test_an_id_that_never_runs_cannot_migrate(stub: SlotServiceStub) -> None:
-    """It stands in the errors, and in no figure."""
+    """Such an ID is in the errors, and in no figure."""
     spec = schedules.ScheduleSpec(
         period=duration(86_400_000), exclusions=excluded_daily(43_200_000)
     )

@@ -1,4 +1,4 @@
-"""Places, runs, slots, shares and predicates of random schedules against a brute force."""
+"""Places, runs, slots, shares and predicates of random schedules, against brute force."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from offbeat.v1 import slots_pb2
 from offbeat.v1.slots_pb2_grpc import SlotServiceStub
 from wall_clocks import clock, length, within
 
-#: Of a row: where it is placed, its next run, and its last one.
+#: Columns of a row: its place, its next run, and its last run.
 COLUMNS = [
     "slot_indexes", "slot_offset_ticks", "cycle_offset_ticks", "cycle_indexes",
     "next_run_unix_millis", "last_run_unix_millis",
@@ -183,7 +183,7 @@ def test_descriptions(stub: SlotServiceStub, cases: Cases) -> None:
                     deferred += end - start if happens else 0
         assert abs(answer.skipped_ratio - skipped / active) < 1e-12, shown(case.spec, at)
         assert abs(answer.deferred_ratio - deferred / active) < 1e-12, shown(case.spec, at)
-        # Where an ID's regular run is, a slot runs: its own, but for where the clock changes.
+        # A slot runs at an ID's regular run: its own slot, except near a change of the clock.
         for one in some_ids(rng, case, 3)[1]:
             regular = model.regular(one, cycle)
             slot = describe(stub, case, regular).slot

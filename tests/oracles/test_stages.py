@@ -1,4 +1,4 @@
-"""D'Hondt's method, as the package `apportionment` has it; searches; a pipeline by the minute."""
+"""D'Hondt's method by the package `apportionment`, exhaustive searches, and a pipeline."""
 
 import itertools
 import json
@@ -57,19 +57,19 @@ def test_the_smallest_score_is_that_of_a_search_of_everything():
         def score(counts, backlogs=backlogs):
             return sum(Fraction(v, w + 1) for v, w in zip(backlogs, counts))
 
-        # Of equal scores, the one with most workers in the first stages.
+        # Among equal scores, the allocation with the most workers in the first stages.
         best = min(allocations, key=lambda counts: (score(counts), [-count for count in counts]))
         assert allocate(backlogs, workers, "minimum-score") == list(best), (case, backlogs, workers)
 
 
-#: Of each stage the name, and the jobs that one worker does in a minute.
+#: The jobs that one worker does in a minute, by stage.
 PIPELINE = {"fetch": 150, "parse": 40, "enrich": 10, "index": 30, "notify": 600}
 #: Jobs that arrive in each minute.
 ARRIVALS = [600, 600, 600, 3_000, 600, 600, 600, 0, 0, 0, 600, 600]
 
 
 def test_a_timeline_is_a_loop_around_allocations():
-    """A loop as a user wrote it, with whole jobs in each minute, against one command."""
+    """A loop such as a user would write, with whole jobs per minute, against one command."""
     start = {"fetch": 7, "parse": 7, "enrich": 6, "index": 6, "notify": 6}
     for flags in (
         [],

@@ -14,7 +14,7 @@ zoneinfo.reset_tzpath([])  # not the machine's: the package tzdata, whose releas
 EPOCH = datetime(1970, 1, 1)
 FIRST_DAY = EPOCH.date()
 DAY = 86_400
-#: Looked at for changes of the clocks; none comes twice in so short a time.
+#: The step in which changes of the clocks are searched; no two changes are closer.
 STEP = 3 * 3_600
 
 Spans = list[tuple[int, int]]
@@ -34,14 +34,14 @@ class Clock:
         return round(offset.total_seconds())
 
     def instant_of(self, wall: int) -> int:
-        """PEP 495: fold=0 is the first of two, and in a gap the offset from before it."""
+        """As in PEP 495 with fold=0: the first of two instants; in a gap, the offset before it."""
         shown = (EPOCH + timedelta(seconds=wall)).replace(tzinfo=self.zone, fold=0)
         offset = shown.utcoffset()
         assert offset is not None
         return wall - round(offset.total_seconds())
 
     def changes_of(self, month: int) -> list[tuple[int, int, int]]:
-        """The changes in a twelfth of a year or so: when, and the offsets before and after."""
+        """The changes in about a twelfth of a year: instant, offset before, offset after."""
         if month not in self.known:
             self.known[month] = self.changes_in(month)
         return self.known[month]
@@ -66,7 +66,7 @@ class Clock:
         return [one for month in months for one in self.changes_of(month) if start < one[0] < end]
 
     def stretches(self, start: int, end: int) -> list[tuple[int, int, int]]:
-        """The instants [start, end) by what is added to show the time."""
+        """The instants [start, end) in parts of equal UTC offset."""
         edges = [start, *(at for at, _, _ in self.changes(start, end)), end]
         return [
             (low, high, self.offset_at(low)) for low, high in zip(edges, edges[1:], strict=False)
@@ -79,7 +79,7 @@ def clock(name: str) -> Clock:
 
 
 def unit_start(unit: str, number: int) -> int:
-    """When the wall clock shows the start of a day, week or month."""
+    """The wall-clock time of the start of a day, week or month."""
     if unit == "DAY":
         days = number
     elif unit == "WEEK":  # 29 December 1969 was a Monday

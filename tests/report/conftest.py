@@ -17,7 +17,7 @@ def browser():
     assert path, "there is no chromium: apt-get install chromium"
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
-        # The sandbox does not work for root, as whom CI runs; the pages are our own.
+        # Chromium's sandbox refuses to run as root, which CI does; the pages are our own.
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()

@@ -1,4 +1,4 @@
-"""The page of a simulation in a real browser, and what is painted there."""
+"""The page of a simulation in a real browser, and the pixels that it paints."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def simulated(folder: Path, scenario: str | Path) -> tuple[dict, Path]:
     return json.loads(done.stdout), report
 
 
-# Notes what is written on each canvas, and where: its boxes in pixels of the canvas.
+# Records the texts written on each canvas, with their boxes in pixels of the canvas.
 NOTE_TEXTS = """(() => {
   const notes = new WeakMap();
   const { fillText, clearRect } = CanvasRenderingContext2D.prototype;
@@ -76,7 +76,7 @@ NOTE_TEXTS = """(() => {
 
 
 class Opened:
-    """A page in a tab of its own, with all that it complained about and asked for."""
+    """A page in a tab of its own, with its console errors and its requests."""
 
     def __init__(self, browser, file: Path, width: int, scheme: str = "light"):
         self.context = browser.new_context(
@@ -109,22 +109,22 @@ class Opened:
             assert self.requests == [self.url]
 
     def unfold(self, summary: str) -> None:
-        """Click a summary, and wait for what is made when its part is first opened.
+        """Click a summary, and wait for the content that is created when its part first opens.
 
-        The browser tells the page of the opened part in a task of its own, later than the click.
+        The browser fires the toggle event in a separate task after the click.
         """
         found = self.page.locator(summary).first
         found.click()
         found.locator("xpath=following-sibling::*").first.wait_for()
 
     def settle(self) -> None:
-        """Wait until what was changed is also drawn."""
+        """Wait until changes are drawn."""
         self.page.evaluate(
             "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
 
 
-# The pixels of a canvas. Read from a copy: reading the canvas itself slows it down, and it says so.
+# The pixels of a canvas, read from a copy: reading the canvas itself causes a console warning.
 PIXELS = """const pixels = (canvas) => {
   const copy = document.createElement("canvas");
   copy.width = canvas.width;
@@ -135,8 +135,8 @@ PIXELS = """const pixels = (canvas) => {
 };
 """
 
-# How many pixels of each canvas have a colour (the chart of lanes is black and white: how many are
-# drawn at all); of the shapes, how many have any extent.
+# The number of coloured pixels of each canvas (of all drawn pixels for the chart of lanes, which is
+# black and white), and the number of shapes with any extent.
 INK = (
     "() => {"
     + PIXELS

@@ -1,4 +1,4 @@
-"""Results as the simulator writes them, made up: realistic shapes without a run behind them."""
+"""Made-up results in the simulator's format, with realistic shapes."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def week(step: int = 600, count: int = 5) -> dict[str, Any]:
         return queue, max(0.0, rate + chance.gauss(0, 0.11)), 605, 10 + chance.gauss(0, 0.6)
 
     def chained(time: int):
-        # A deployment on the second day stopped all workers for two hours: what waited comes again
-        # in every later cycle, as one wave.
+        # A deployment on the second day stopped all workers for two hours; the jobs that waited
+        # return in every later cycle, as one wave.
         after = time - 1.5 * DAY
         wave = 0.0
         if after > 0:
@@ -366,7 +366,7 @@ def lanes() -> dict[str, Any]:
 
 
 def minimal() -> dict[str, Any]:
-    """Return one strategy, and nulls and empty lists wherever a run may leave nothing."""
+    """Return one strategy, with nulls and empty lists wherever the format allows them."""
     return {
         "scenario": {
             "name": "Ten minutes",

@@ -1,4 +1,4 @@
-"""Scenarios for the simulator, each of which shows something of its page."""
+"""Scenarios for the simulator, each for another feature of its page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ kind = "at_once"
 kind = "slots"
 """
 
-# B's customers keep all workers busy while it is down, so A's wait, too.
+# While B is down, its customers keep all workers busy, so A's customers wait too.
 OUTAGE = """
 name = "B is down"
 duration = "4d"
@@ -99,7 +99,7 @@ cycle = "48h"
 kind = "slots"
 """
 
-# Two weeks of many users, a partner that is down twice, and kinds wherever they may stand.
+# Two weeks of many users, a partner that is down twice, and kinds in every placement.
 NIGHTLY = """
 name = "Nightly sync"
 duration = "14d"

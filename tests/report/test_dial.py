@@ -17,7 +17,7 @@ DIAL = """() => [...document.querySelectorAll(".ring")].map((ring) => ({
     (row) => [...row.querySelectorAll("th, td")].slice(1).map((cell) => cell.textContent)),
 }))"""
 
-# Whether a bar of the dial lies at a time of the cycle, as a share of it.
+# Whether the dial has a bar at a time of the cycle, given as a share of it.
 FILLED = """(times) => {
   const svg = document.querySelector(".ring svg");
   const bars = [...svg.querySelectorAll(".bars")];
@@ -54,7 +54,7 @@ def test_a_kind_that_stands_anywhere_is_in_no_slot_of_the_dial(browser, outage):
                 else:
                     by_slot.setdefault(kind["slot"], []).append(number)
                     assert dial["rows"][number - 1][1] == f"{kind['slot']:,}"
-            # Kinds of one slot share a mark, where the slot is.
+            # Kinds in the same slot share a mark at that slot.
             assert dial["hands"] == len(by_slot)
             marks = {text: turn % 1 for text, turn in dial["marks"]}
             assert marks == {
@@ -76,7 +76,7 @@ def test_the_dial_leaves_the_time_free_in_which_no_job_may_come(browser, tmp_pat
             assert any(opened.page.evaluate(FILLED, [hour / 24 for hour in hours])), hours
         free = [hour / 240 for hour in range(61, 220)]
         assert not any(opened.page.evaluate(FILLED, free))
-        # Eight hours have all slots; the sixth hour is followed by the one from 22 to 23 o'clock.
+        # All slots are in eight hours; the sixth one is followed by the hour from 22:00 to 23:00.
         marks = dict(dial["marks"])
         assert set(marks) == {"1", "2"}
         for number, kind in enumerate(slots["kinds"][:2], 1):

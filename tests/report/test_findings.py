@@ -1,4 +1,4 @@
-"""What the page says of loads that cannot be done, of outages and partners, and of differences."""
+"""The page's findings about impossible loads, outages, partners, and differences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenarios import LANES, OVERLOAD
 
 
 def words(locator) -> str:
-    """Return the text, with plain spaces."""
+    """Return the text with ordinary spaces."""
     return locator.text_content().replace("\xa0", " ")
 
 
@@ -39,7 +39,7 @@ def test_nothing_is_called_best_where_all_jobs_pile_up(browser, tmp_path):
         assert f"{left[0]:,}" in answer
         assert f"{left[-1]:,}" in answer
         assert "More than 3 workers" in answer
-        # Before the answer, and in every legend and table.
+        # The finding is before the answer, and in every legend and table.
         assert page.locator("#findings + .answer").count() == 1
         assert page.locator("#findings li").all_text_contents() == results["findings"]
         for place in (
@@ -50,7 +50,7 @@ def test_nothing_is_called_best_where_all_jobs_pile_up(browser, tmp_path):
             marked = page.locator(place).all_text_contents()
             assert len(marked) == 2
             assert all("jobs pile up" in text for text in marked), place
-        # Of the jobs that got through.
+        # The figures are those of the jobs that finished.
         opened.unfold("#all-figures > summary")
         assert all(text.endswith("*") for text in figures(page, "Mean time until done"))
         assert not any("*" in text for text in figures(page, "Mean wait"))
@@ -118,7 +118,7 @@ def test_outages_are_bands_with_names_in_every_chart_over_time(browser, outage):
         intro = words(page.locator("section", has=page.locator("#over-time")).locator(".intro"))
         assert "B is down (day 2 01:00 to 07:00)" in intro
         assert "nobody enqueues jobs (day 3 12:00 to 16:00)" in intro
-        # The cause in words, where the values are.
+        # The cause is given in words next to the values.
         over = page.locator("#queue-depth .u-over").first
         over.scroll_into_view_if_needed()
         box = over.bounding_box()
@@ -195,14 +195,14 @@ def test_phases_say_what_was_needed_and_what_there_was(browser, outage):
         ]
         down = [words(rows.nth(at).locator("td").first) for at in range(rows.count())]
         assert down == ["–", "B", "–", "producer", "–"]
-        # .4 of .3 jobs a second, for two minutes each, are 14.4 workers; the other .6 are 1.3: a
-        # sync of 20 s, and two jobs of 1 s.
+        # 0.4 of 0.3 jobs per second, for two minutes each, need 14.4 workers; the other 0.6
+        # need 1.3: a sync of 20 s, and two jobs of 1 s.
         cells = [words(cell) for cell in rows.nth(1).locator("td").all()]
         needed, available, busy = (float(text) for text in cells[1:4])
         assert needed == pytest.approx(15.7, abs=0.3)
         assert available == 4
         assert busy > 3.9
-        assert float(cells[-1]) > 3  # wait for B in vain
+        assert float(cells[-1]) > 3  # workers wait for B without success
         assert cells[-2] == "5"
 
 
@@ -255,7 +255,7 @@ def test_lines_that_hide_one_another_get_rows_with_one_scale(browser, tmp_path):
     results["ranking"] = [first["name"], second["name"]]
     steps = len(first["series"]["workers"])
     second["series"] = {**first["series"], "busy_workers": [20] * steps}
-    # Far from each other, but in each step the other one is above.
+    # The series differ a lot, but in each step the other one is higher.
     first["series"]["finished_per_second"] = [1, 3] * (steps // 2)
     second["series"]["finished_per_second"] = [3, 1] * (steps // 2)
     file = tmp_path / "hidden.html"

@@ -1,4 +1,4 @@
-"""Labels of the page never lie on one another, are not cut off, nor broken within a word."""
+"""Labels of the page never overlap, and are neither cut off nor broken within a word."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def large() -> dict:
     return results
 
 
-# The texts of each picture that lie on one another or beyond its edge.
+# The texts of each picture that overlap or leave the picture.
 BAD_LABELS = """() => {
   const bad = [];
   const meet = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5
@@ -73,7 +73,7 @@ BAD_LABELS = """() => {
   return { bad, count };
 }"""
 
-# Words of tables that stand on more than one line, and cells that are wider than their column.
+# Words of tables that are broken over lines, and cells that are wider than their column.
 BROKEN_WORDS = """() => {
   const bad = [];
   let count = 0;
@@ -172,7 +172,7 @@ def test_a_table_that_scrolls_says_so_and_keeps_its_first_column(browser, nightl
         opened.settle()
         assert first.bounding_box()["x"] == pytest.approx(before["x"], abs=1)
         assert "has-more" not in frame.get_attribute("class")
-        # Nothing scrolls where all of it has room.
+        # Tables do not scroll if there is room for them.
         page.set_viewport_size({"width": 1600, "height": 900})
         opened.settle()
         opened.settle()

@@ -14,7 +14,7 @@ BINARY = os.environ.get("OFFBEAT_BIN", str(ROOT / "target/release/offbeat"))
 SCREENSHOTS = ROOT / "target" / "report-screenshots"
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
-#: Texts of a chart that lie on one another.
+#: Texts of a chart that overlap.
 OVERLAPS = """() => [...document.querySelectorAll("svg")].flatMap((svg) => {
   const box = (text) => [text, text.getBoundingClientRect()];
   const texts = [...svg.querySelectorAll("text")].map(box);
@@ -54,7 +54,7 @@ def two_lengths() -> str:
 
 
 def many_types() -> str:
-    """As many types as can be, with names that are no HTML."""
+    """As many types as possible, with names that must be escaped in HTML."""
     rng = random.Random(1)
     names = [f"</text><script>alert({at})</script> a name that is long {at}" for at in range(64)]
     rows = [

@@ -18,7 +18,7 @@ from opened import (
 )
 from samples import HOSTILE, SAMPLES
 
-# All forms of what people will see, and two of what is only there to break the page.
+# All variants that users see, and two that try to break the page.
 FORMS = [
     (name, width, scheme)
     for name in SAMPLES
@@ -43,7 +43,7 @@ def test_page_is_drawn(browser, pages, name, width, scheme):
         assert [one["name"].replace(" alone", "") for one in drawn] == expected
         for one in drawn:
             if name == "minimal" and one["name"] == "intervals":
-                continue  # nobody ran twice: the page says so
+                continue  # no user ran twice: the page says so
             assert one["ink"] > (4_000 if one["name"] == "lanes" else 0), one
 
         assert page.text_content("#winner") == sample["ranking"][0]
@@ -63,7 +63,7 @@ def test_page_follows_its_window(browser, pages, name):
                 "[...document.querySelectorAll('.uplot')].map(one => one.offsetWidth)"
             )
             assert len(widths) >= 4
-            # In rows, the names stand beside the plots.
+            # In rows, the names are beside the plots.
             assert min(1120, width) * 0.6 < max(widths) < width
             places = opened.page.evaluate(
                 "[...document.querySelectorAll('.uplot')].map(one => one.parentNode.clientWidth)"
@@ -116,7 +116,7 @@ def test_legend_hides_a_strategy_in_all_charts(browser, pages):
         assert page.evaluate(COLOUR, ["throughput", "slots (TWISTER)"]) > 100
         assert page.locator("#rings .ring").is_visible()
 
-        # Who hides the last one gets all of them back.
+        # Hiding the last strategy shows all of them again.
         for chip in page.locator(".legend button[aria-pressed]").all():
             chip.click()
         assert page.locator(".legend button[aria-pressed=true]").count() == 5
@@ -209,7 +209,7 @@ def test_crowded_page_is_quick(browser, pages):
     with Opened(browser, pages["crowded"], WIDE) as opened:
         opened.settle()
         assert time.monotonic() - begun < 10
-        # A click and its drawing; a slow machine gets ten times of what is smooth.
+        # A click and its drawing; the limit is ten times a smooth frame, for slow machines.
         spent = opened.page.evaluate(
             """async () => {
               const begun = performance.now();
@@ -222,7 +222,7 @@ def test_crowded_page_is_quick(browser, pages):
 
 
 def test_page_can_be_printed(browser, pages):
-    # Also from the dark form: paper is white.
+    # Even from dark mode, the printed page is white.
     with Opened(browser, pages["week"], WIDE, "dark") as opened:
         paper = opened.page.pdf(path=SCREENSHOTS / "week.pdf", format="A4", print_background=True)
         assert paper.count(b"/Type /Page\n") + paper.count(b"/Type /Page ") in range(3, 10)

@@ -1,4 +1,4 @@
-"""Sidecars that are started, ended and replaced, and the figures at the end of the output.
+"""Sidecars that are started, stopped and replaced, and the figures after the test results.
 
 ``OFFBEAT_BIN`` names the binary; ``OFFBEAT_ROUNDS`` and ``OFFBEAT_RESTARTS`` say how often.
 """
@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from sidecar import FIGURES, Sidecar
 
-# Raw frames, requests as bytes, and a ledger of jobs are those of the neighbours.
+# Raw frames, encoded requests and the ledger of jobs are shared with other suites.
 for neighbour in ("attacks", "faults"):
     sys.path.append(str(Path(__file__).parents[1] / neighbour))
 
 
 @pytest.fixture
 def start() -> Iterator[Callable[..., Sidecar]]:
-    """Starts sidecars, and ends those that have not."""
+    """Starts sidecars, and ends those that still run."""
     started: list[Sidecar] = []
 
     def start_one(*flags: str, **how: object) -> Sidecar:
@@ -35,18 +35,18 @@ def start() -> Iterator[Callable[..., Sidecar]]:
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """Notes a line for the end of the output."""
+    """Adds a line to the figures."""
     return lambda line: FIGURES.append(f"{request.node.name}: {line}")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Files for hundreds of connections."""
+    """Raises the limit of open files, for hundreds of connections."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The figures of all tests."""
+    """Prints the figures of all tests."""
     terminalreporter.section("restarts")
     for line in FIGURES:
         terminalreporter.write_line(line)

@@ -1,4 +1,4 @@
-"""Streams of every kind on many connections, and connections that never got so far."""
+"""Streams of every kind on many connections, and half-open connections."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from sidecar import Sidecar, supported, within
 
 NAMED = "/offbeat.v1.NamedSpreadService/"
 WATCH = "/grpc.health.v1.Health/Watch"
-#: HealthCheckResponse, SERVING and not.
+#: HealthCheckResponse with SERVING, and with NOT_SERVING.
 SERVING, NOT_SERVING = prefixed(b"\x08\x01"), prefixed(b"\x08\x02")
 UNAVAILABLE = "14"
-#: A caller who has not sent all is asked to stop, after the status (RFC 9113, 8.1).
+#: After the status, RST_STREAM with NO_ERROR asks a caller to stop sending (RFC 9113, 8.1).
 NO_FAULT = (None, 0)
 SPREAD_NAME = "crowd"
 ORDER = spread.SpreadOrder(feeder_count=4)
-#: What the server's own timeouts must not do for it.
+#: Timeouts so long that they do not end connections before the shutdown does.
 PATIENT = supported("--first-byte-timeout=60", "--write-stall-timeout=600", "--keepalive=7200")
 
-#: Streams that may work on until the end of the grace, and those that end at once.
+#: Streams that may continue until the end of the grace period, and those that end at once.
 WORKING, WATCHING = ("slots", "half", "spread"), ("jobs", "watch")
 KINDS = WORKING + WATCHING
 CONNECTIONS, STREAMS = 10, 100
@@ -59,7 +59,7 @@ def open_spread() -> bytes:
 
 
 def pull_jobs(wait: int) -> bytes:
-    """PullJobs, which waits, as there are none."""
+    """PullJobs, which waits because there are no jobs."""
     request = named.PullJobsRequest(
         spread_name=SPREAD_NAME,
         consumer_id="puller",
@@ -70,7 +70,7 @@ def pull_jobs(wait: int) -> bytes:
 
 
 def first_words(kind: str, stream: int, name: str) -> bytes:
-    """What opens a stream, which then stays open."""
+    """The first bytes of a stream, which then stays open."""
     if kind == "watch":
         return begin(stream, WATCH) + body(stream, prefixed(b""))
     if kind == "jobs":
@@ -89,13 +89,13 @@ def first_words(kind: str, stream: int, name: str) -> bytes:
 
 
 def is_open(kind: str, answer: Answer) -> bool:
-    """Whether the server has taken up a stream."""
+    """Whether the server has accepted a stream."""
     said = answer.size > 0 if kind in ("watch", "jobs", "spread") else True
     return said and answer.headers.get(":status") == "200" and not answer.ended
 
 
 def retry_delay(answer: Answer) -> float | None:
-    """When to try again, by the details of a status."""
+    """The retry delay in the details of a status."""
     packed = answer.headers.get("grpc-status-details-bin", "")
     status = status_pb2.Status.FromString(base64.b64decode(packed + "=" * (-len(packed) % 4)))
     for detail in status.details:
@@ -118,13 +118,13 @@ class Streams:
         self.ends: dict[int, float] = {}
 
     def opened(self) -> bool:
-        """Whether all are."""
+        """Whether all streams are open."""
         answers = self.peer.answers
         ready = lambda: all(is_open(kind, self.peer.answer(s)) for s, kind in self.kinds.items())  # noqa: E731
         return self.peer.pump(10, done=lambda: len(answers) == STREAMS and ready())
 
     def watch(self, until: Callable[[], bool]) -> None:
-        """Reads until the server ends the connection, and notes when streams end."""
+        """Reads until the server ends the connection, and records when streams end."""
         while not self.peer.ended and not until():
             self.peer.pump(0.02)
             now = time.monotonic()
@@ -133,7 +133,7 @@ class Streams:
                     self.ends[stream] = now
 
     def wrongs(self, told: float, grace: float) -> list[str]:
-        """What did not go as it should."""
+        """The violations on this connection."""
         wrong = []
         if self.peer.goaway != 0:
             wrong.append(f"GOAWAY: {self.peer.goaway}")
@@ -154,7 +154,7 @@ class Streams:
 
 
 def half_open() -> list[bytes]:
-    """What connections say that go no further."""
+    """The bytes that half-open connections send."""
     request = post("/offbeat.v1.SlotService/AssignSlot", b"x" * 100)
     broken = frame(HEADERS, 0, 1, head(questions.ASSIGN_SLOT)[:20])  # CONTINUATION is to follow
     half = body(1, prefixed(b"x" * 100)[:30], end=False)
@@ -172,7 +172,7 @@ def half_open() -> list[bytes]:
 
 
 class Crowd:
-    """Everybody who is connected when the server is told to end."""
+    """All connections at the moment of the shutdown."""
 
     def __init__(self, server: Sidecar) -> None:
         self.server, port = server, server.port
@@ -189,7 +189,7 @@ class Crowd:
             self.others += [self._idle1(port), self._idle2(port)]
 
     def _windowless(self, port: int) -> Wire:
-        """Answers wait for room that its reader never makes."""
+        """Its window is zero, so that answers must wait."""
         peer = Peer(port, {INITIAL_WINDOW_SIZE: 0})
         for place in range(WINDOWLESS):
             kind = ("watch", "answered", "spread")[place % 3]
@@ -198,7 +198,7 @@ class Crowd:
         return peer
 
     def _unread(self, port: int) -> Wire:
-        """It reads nothing, and acknowledges nothing."""
+        """Its peer reads and acknowledges nothing."""
         peer = Peer(port)
         for place in range(UNREAD):
             peer.say(first_words(KINDS[place % 3], 2 * place + 1, ""), reading=False)
@@ -223,23 +223,22 @@ class Crowd:
 
     @property
     def stream_count(self) -> int:
-        """Of streams alone."""
+        """The number of streams."""
         return CONNECTIONS * STREAMS + WINDOWLESS + UNREAD
 
     def is_known(self) -> bool:
-        """Whether the server knows of all."""
+        """Whether the server has accepted all connections and streams."""
         count = CONNECTIONS + len(self.others)
         known = within(9, lambda: self.server.gauge("requests_in_flight") >= self.stream_count)
         return known and within(9, lambda: self.server.gauge("connections") == count)
 
     def watch(self) -> None:
-        """Reads what those who behave are told, until the server has ended."""
+        """Reads on the well-behaved connections until the server has ended."""
         until = time.monotonic() + 30
         over = lambda: time.monotonic() > until  # noqa: E731
         with ThreadPoolExecutor(CONNECTIONS) as pool:
             list(pool.map(lambda streams: streams.watch(over), self.streams))
 
     def close(self) -> None:
-        """Closes all."""
         for wire in [*self.others, *(streams.peer for streams in self.streams)]:
             wire.close()

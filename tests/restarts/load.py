@@ -1,4 +1,4 @@
-"""A steady load from three languages, and one caller that tries nothing twice."""
+"""A steady load from three languages, and a caller that never retries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMMANDS = {
 #: Between two calls, in seconds.
 PAUSE = "0.005"
 GROUPS, JOBS = 20, 10
-#: That of the programs.
+#: The same specification as in the programs.
 SPEC = {
     "order": {"feederCount": 4},
     "leaseDuration": "1s",
@@ -65,7 +65,7 @@ class Connection(http.client.HTTPConnection):
 
 
 class Naive:
-    """A caller that tries nothing twice: what it loses, the clients must mend."""
+    """A caller that never retries. Its failures are those that the clients must hide by retries."""
 
     def __init__(self, address: str) -> None:
         self.address, self.calls, self.failures = address, 0, 0
@@ -84,25 +84,24 @@ class Naive:
                 connection.close()
 
     def end(self) -> None:
-        """Lets it end."""
         self.stop.set()
         self.thread.join(10)
 
 
 @dataclass
 class Tally:
-    """What the programs of one language saw."""
+    """The results of the programs of one language."""
 
     ledger: Ledger = field(default_factory=Ledger)
     calls: int = 0
     retries: int = 0
     slowest: float = 0.0
     received: int = 0
-    #: Of calls, from the application's view; and of whole programs.
+    #: Failures of calls, as the application sees them, and of whole programs.
     failures: list[str] = field(default_factory=list)
 
     def line(self) -> str:
-        """Its figures."""
+        """A line with its figures."""
         jobs = len(self.ledger.jobs())
         leases = sum(map(len, self.ledger.leases.values()))
         return (
@@ -114,7 +113,7 @@ class Tally:
 
 
 class Program:
-    """A process that says what it does, line by line."""
+    """A process that reports its events line by line."""
 
     def __init__(self, load: Load, kind: str, path: Path, *arguments: str) -> None:
         self.load, self.kind, self.name = load, kind, f"{path.name} {arguments[1]}"
@@ -154,12 +153,12 @@ class Program:
         self.tally.failures += said["failures"]
 
     def said(self) -> str:
-        """What it wrote to its standard error."""
+        """The text that it wrote to standard error."""
         self.errors.seek(0)
         return self.errors.read()
 
     def wait(self, seconds: float) -> None:
-        """Lets it come to its end, which must be a good one."""
+        """Waits for its end, which must be successful."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -196,7 +195,7 @@ class Load:
         ]
 
     def await_beginning(self) -> None:
-        """Until every caller has had its first answer."""
+        """Waits until every caller has had its first answer."""
         begun = lambda caller: caller.ready.is_set() or caller.process.poll() is not None  # noqa: E731
         assert within(60, lambda: all(map(begun, self.callers))), "not all callers have begun"
         for caller in self.callers:
@@ -207,14 +206,14 @@ class Load:
         return Program(self, kind, path, self.address, f"spread-{kind}", *arguments)
 
     def note_restart(self) -> None:
-        """What a server has in memory is lost now."""
+        """Records a restart, at which the server's memory is lost."""
         now = time.time() * 1_000
         with self.lock:
             for tally in self.tallies.values():
                 tally.ledger.kills.append(now)
 
     def end(self) -> None:
-        """Lets all come to their ends."""
+        """Ends all programs, and waits for them."""
         for producer in self.producers:
             producer.wait(90)
         self.stop.touch()
@@ -228,13 +227,13 @@ class Load:
 
     def _close(self, spread: str) -> None:
         connection = Connection(self.address)
-        # A server that was started last knows of no spread if nothing was left to submit.
+        # A new server does not know the spread if no producer had anything left to submit.
         connection.ask(NAMED + "OpenSpread", {"spreadName": spread, "spec": SPEC})
         connection.ask(NAMED + "CloseSpread", {"spreadName": spread, "maxWaitDuration": "10s"})
         connection.close()
 
     def discard(self) -> None:
-        """Ends what is left, should a test have failed."""
+        """Kills remaining programs if a test has failed."""
         self.naive.stop.set()
         for program in [*self.callers, *self.producers, *self.consumers]:
             with contextlib.suppress(ProcessLookupError):

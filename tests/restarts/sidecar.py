@@ -1,4 +1,4 @@
-"""The server as a process that is started and told to end."""
+"""The server as a process that is started and shut down."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PANIC = re.compile(r"panick|overflow|RUST_BACKTRACE")
 
 
 def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> bool:
-    """Whether something becomes true in time."""
+    """Whether the condition becomes true in time."""
     limit = time.monotonic() + seconds
     while not true():
         if time.monotonic() > limit:
@@ -32,26 +32,26 @@ def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> boo
 
 
 def free_port() -> int:
-    """A port on which nobody listens, below those that the kernel gives to clients.
+    """A free port below the ephemeral range.
 
-    Out of the kernel's range, a client that connects while no server is there would sooner or later
-    be given the port itself, and the next server could not have it.
+    From the ephemeral range, a client that connects while no server is running could be given the
+    port itself, and the next server could not listen on it.
     """
     lowest, _ = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
-    while True:  # until one is free
+    while True:
         port = random.randrange(10_000, max(int(lowest), 11_000))
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
 
 
 def supported(*flags: str) -> tuple[str, ...]:
-    """Those of the flags that the binary knows: some are constants in others."""
+    """The flags that the binary supports: older releases have constants instead."""
     shown = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True, check=True)
     return tuple(flag for flag in flags if flag.partition("=")[0] in shown.stdout)
 
 
 class Sidecar:
-    """A server on a free port of the loopback, or where it is told."""
+    """A server on a free port of the loopback, or at a given address."""
 
     def __init__(
         self, *flags: str, listen: str = "127.0.0.1:0", admin: str = "off", wait: bool = True
@@ -71,27 +71,25 @@ class Sidecar:
             assert self.begins(), f"the server did not start: {self.logs()}"
 
     def begins(self) -> bool:
-        """Whether it begins to listen; not if its address is taken."""
+        """Whether it starts to listen, which fails if its address is taken."""
         return within(20, lambda: self.last_words in self.logs() or not self.is_alive()) and (
             self.is_alive()
         )
 
     def is_alive(self) -> bool:
-        """Whether the process runs."""
         return self.process.poll() is None
 
     def logs(self) -> str:
-        """All it has logged."""
         return self.log.read_text(errors="replace")
 
     @property
     def port(self) -> int:
-        """Of the first TCP listener."""
+        """The port of the first TCP listener."""
         return self._port("listening")
 
     @property
     def admin_port(self) -> int:
-        """Of metrics and probes."""
+        """The port of metrics and probes."""
         return self._port("metrics and probes")
 
     def _port(self, what: str) -> int:
@@ -100,7 +98,7 @@ class Sidecar:
         return int(found[1])
 
     def probe(self, path: str) -> tuple[int, str]:
-        """What the admin port says."""
+        """Status and body of the admin port's answer."""
         return probe(self.admin_port, path)
 
     def gauge(self, name: str) -> int:
@@ -111,18 +109,17 @@ class Sidecar:
         return sum(map(int, found))
 
     def terminate(self, number: int = signal.SIGTERM) -> None:
-        """Tells it to end."""
         self.told = time.monotonic()
         self.process.send_signal(number)
 
     def ended(self, seconds: float) -> tuple[int | None, float]:
-        """Its exit code, if it ends in time, and how long that took since it was told."""
+        """Its exit code, if it ends in time, and the seconds since the signal."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(max(0.0, self.told + seconds - time.monotonic()))
         return self.process.poll(), time.monotonic() - self.told
 
     def discard(self) -> None:
-        """Ends it, whatever it does."""
+        """Kills it if it still runs."""
         if self.is_alive():
             self.process.kill()
         self.process.wait(timeout=10)
@@ -130,7 +127,7 @@ class Sidecar:
 
 
 def probe(port: int, path: str) -> tuple[int, str]:
-    """What an admin port says; status 0 if nobody answers."""
+    """Status and body of an admin port's answer; status 0 without an answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", path)

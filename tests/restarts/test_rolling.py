@@ -1,7 +1,7 @@
 """The server is replaced under load from three languages, and no call fails.
 
-A failure is what the application sees of clients with their defaults, and of producers and
-consumers with their patience. ``OFFBEAT_RESTARTS`` says how often it is replaced, 3 by default.
+Only failures that reach the application count, with the default retries of clients, producers
+and consumers. ``OFFBEAT_RESTARTS`` says how often the server is replaced, 3 by default.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from load import CHECK, GROUPS, Connection, Load
 from sidecar import PANIC, Sidecar, free_port
 
 RESTARTS = int(os.environ.get("OFFBEAT_RESTARTS", "3"))
-#: Between two restarts, and before and after them.
+#: Seconds between two restarts, and before and after them.
 QUIET = 0.4
-#: So many seconds nobody is there, in turn, besides what ending and starting take.
+#: Seconds without a server, in turn, in addition to the time to stop and start.
 AWAY = (0.0, 0.0, 1.0)
-#: Fewer would say little.
+#: The least number of calls for a meaningful result.
 FEWEST = 30
-#: A request that does not come to its end: the server waits for it while it drains.
+#: An incomplete request, for which the server waits while it drains.
 HALF = post("/offbeat.v1.SlotService/AssignSlot", b"x" * 99, "expect: 100-continue")[:-99]
 
 
 class Site:
-    """Where the server is, and how it is replaced."""
+    """The address of the server, and the way it is replaced."""
 
     FLAGS: tuple[str, ...] = ()
 
@@ -43,18 +43,18 @@ class Site:
         return f"127.0.0.1:{free_port()}"
 
     def replace(self, away: float) -> None:
-        """One server after the other."""
+        """Ends the server, and starts the next one."""
         self.end(self.server)
         time.sleep(away)
         self.server = self.start(*self.FLAGS, listen=self.address)
 
     def end(self, server: Sidecar) -> None:
-        """Told, and waited for."""
+        """Shuts a server down, and waits for its end."""
         server.terminate()
         self.check_end(server)
 
     def check_end(self, server: Sidecar) -> None:
-        """It must be a good one."""
+        """The server must have ended successfully."""
         code, took = server.ended(15)
         self.ends.append(took)
         assert (code, PANIC.search(server.logs())) == (0, None), server.logs()
@@ -100,7 +100,7 @@ class SharedSocket(SharedPort, UnixSite):
 
 
 class LinkedSocket(Site):
-    """The next server is there before the one before is told: a link is turned to its socket."""
+    """The next server starts before the old one stops; a symbolic link moves to its socket."""
 
     def __init__(self, start: Callable[..., Sidecar], folder: Path) -> None:
         self.start, self.folder, self.turn = start, folder, 0
@@ -125,7 +125,7 @@ class LinkedSocket(Site):
 
 @pytest.fixture
 def loads(tmp_path: Path) -> Iterator[Callable[..., Load]]:
-    """Starts a load, and ends what is left of it."""
+    """Starts loads, and ends those that are left."""
     begun: list[Load] = []
 
     def begin(address: str, seconds: float) -> Load:
@@ -157,7 +157,7 @@ def test_no_call_fails(
     site: type[Site],
     is_away: bool,
 ) -> None:
-    """Nor is a job lost, or leased to two consumers at a time."""
+    """No job is lost, or leased to two consumers at the same time."""
     place = site(start, tmp_path)
     load = loads(place.address, RESTARTS * (QUIET + 0.5))
     time.sleep(QUIET)

@@ -1,6 +1,6 @@
-"""A server that must stop does so within its grace, no matter who is connected; and how it starts.
+"""A server stops within its grace period, regardless of its connections; and how it starts.
 
-``OFFBEAT_ROUNDS`` says how often the crowd meets the end, 10 by default.
+``OFFBEAT_ROUNDS`` is the number of shutdowns with a crowd, 10 by default.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from sidecar import PANIC, Sidecar, free_port, probe, within
 
 ROUNDS = int(os.environ.get("OFFBEAT_ROUNDS", "10"))
 GRACE = 2
-#: Seconds after its grace within which a server ends, on a machine that is busy.
+#: Seconds after its grace period within which a server ends, on a busy machine.
 LATEST = 3
 STARTS = 20
-#: For 1,100 streams; three quarters of the requests may stream.
+#: Room for 1,100 streams; three quarters of the requests may be streams.
 ROOM = ("--max-requests", "2000")
 
 
 class Arrivals:
-    """Connections that come, and ask, until nobody listens any more."""
+    """New connections that make calls until the server stops listening."""
 
     def __init__(self, port: int) -> None:
         self.port, self.refused = port, False
@@ -51,7 +51,7 @@ class Arrivals:
                 self.peers.append(peer)
 
     def wrongs(self) -> list[str]:
-        """Calls that were neither answered nor left alone, so that nobody may try them again."""
+        """Calls neither answered nor provably unprocessed, so that a retry would be unsafe."""
         self.thread.join(5)
         if not self.refused:
             return ["arrivals: they are still let in"]
@@ -66,7 +66,7 @@ class Arrivals:
 
 
 def end_of_a_crowd(server: Sidecar, with_arrivals: bool) -> tuple[float, list[str]]:
-    """How long the end took, and what was wrong with it."""
+    """The duration of the shutdown, and its violations."""
     crowd = Crowd(server)
     assert crowd.is_known(), "not all are connected, or have begun"
     arrivals = Arrivals(server.port) if with_arrivals else None
@@ -95,8 +95,8 @@ def end_of_a_crowd(server: Sidecar, with_arrivals: bool) -> tuple[float, list[st
 
 
 def test_a_crowd_does_not_keep_it(start: Callable[..., Sidecar], figures: Callable) -> None:
-    """1,100 streams of every kind, idle and half-open connections, in every second round with
-    others that arrive at that moment: it ends soon after its grace, each time."""
+    """1,100 streams of every kind, idle and half-open connections, and in every second round new
+    connections during the shutdown: it ends soon after its grace period, each time."""
     times, wrongs, late = [], [], 0
     for turn in range(ROUNDS):
         server = start("--grace-period", str(GRACE), *PATIENT, *ROOM, admin="127.0.0.1:0")
@@ -114,7 +114,7 @@ def test_a_crowd_does_not_keep_it(start: Callable[..., Sidecar], figures: Callab
 
 
 def test_a_stall_does_not_cost_a_status(start: Callable[..., Sidecar]) -> None:
-    """A machine that is busy at the end of the grace: streams are told all the same."""
+    """Streams get their status even if the machine is busy at the end of the grace period."""
     server = start("--grace-period", str(GRACE), *PATIENT, *ROOM, admin="127.0.0.1:0")
     crowd = Crowd(server)
     assert crowd.is_known()
@@ -136,7 +136,7 @@ def test_a_stall_does_not_cost_a_status(start: Callable[..., Sidecar]) -> None:
 def test_who_does_nothing_does_not_keep_it(
     start: Callable[..., Sidecar], figures: Callable, number: int
 ) -> None:
-    """Without requests, the end does not wait for the grace."""
+    """Without requests, the server does not wait for the grace period."""
     server = start("--grace-period", "30", *PATIENT)
     with Peer(server.port) as idle, Wire(server.port), Wire(server.port) as half:
         assert idle.ask(1, call(1, questions.ASSIGN_SLOT, questions.one_slot())).status == "0"
@@ -150,13 +150,13 @@ def test_who_does_nothing_does_not_keep_it(
 
 
 def test_while_it_drains(start: Callable[..., Sidecar], tmp_path: object) -> None:
-    """Probes and health tell, nobody new comes in, and streams may come to their end."""
+    """Probes and health checks report it, new connections are refused, and streams may finish."""
     path = f"{tmp_path}/sock"
     server = start(
         "--grace-period", "20", *PATIENT, listen=f"127.0.0.1:0,unix:{path}", admin="127.0.0.1:0"
     )
     assert server.probe("/readyz")[0] == 200
-    # One that has not yet heard: it acknowledges no ping, so that its calls are still taken.
+    # A peer that does not acknowledge the ping after GOAWAY, so that its calls are still accepted.
     worker, late = Peer(server.port), Peer(server.port, polite=False)
     assert worker.say(first_words("slots", 1, "") + first_words("watch", 3, ""))
     worker.pump(5, done=lambda: worker.answer(3).size > 0 and bool(worker.answer(1).headers))
@@ -179,7 +179,7 @@ def test_while_it_drains(start: Callable[..., Sidecar], tmp_path: object) -> Non
     slot = late.ask(7, call(7, questions.ASSIGN_SLOT, questions.one_slot()))
     assert (slot.status, slot.ended) == ("0", True)
 
-    # Long after: probes still answer, and the stream too.
+    # Long after that, probes are still answered, and the stream too.
     time.sleep(1.5)
     assert (server.probe("/readyz")[0], server.probe("/healthz")[0]) == (503, 200)
     assert worker.goaway == 0
@@ -193,7 +193,7 @@ def test_while_it_drains(start: Callable[..., Sidecar], tmp_path: object) -> Non
 
 
 def test_calls_in_flight_are_answered(start: Callable[..., Sidecar]) -> None:
-    """Those that work, those that wait, and those that have not said all."""
+    """Running calls, waiting calls, and calls that are not completely sent."""
     server = start("--grace-period", "20", *PATIENT)
     peer, split, text = Peer(server.port), Peer(server.port), Wire(server.port)
     assert peer.ask(1, call(1, NAMED + "OpenSpread", open_spread())).status == "0"
@@ -228,8 +228,7 @@ def test_calls_in_flight_are_answered(start: Callable[..., Sidecar]) -> None:
 
 
 def test_ready_means_that_calls_succeed(start: Callable[..., Sidecar], figures: Callable) -> None:
-    """From the moment that /readyz says so, at the first try; and told to end there and then,
-    it ends well."""
+    """Calls succeed as soon as /readyz reports ready, and so does a shutdown at that moment."""
     ready_after = []
     for _ in range(STARTS):
         port, admin_port = free_port(), free_port()

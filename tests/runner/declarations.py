@@ -7,7 +7,7 @@ from offbeat.runner import Declaration, IdList
 from simulation import HOUR
 
 EVERY_8_HOURS = Schedule(8 * HOUR)
-#: Between two kinds.
+#: The time between the runs of two kinds.
 GAP = 3.5 * HOUR
 TWO_KINDS = Schedule(8 * HOUR, kinds=["import", "export"])
 ROWS = 400

@@ -1,4 +1,4 @@
-"""Random histories of a store, step by step beside the store in memory."""
+"""Random histories of a store, compared step by step with the store in memory."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class History:
         return actual
 
     def run(self, steps: int) -> None:
-        """Take steps, and compare all that is kept now and then."""
+        """Take steps, and compare all runs from time to time."""
         for name in NAMES:
             self.both("begin", name, "bank/1")
         for step in range(steps):
@@ -60,7 +60,7 @@ class History:
             self.both("runs", name, *FOREVER)
 
     def step(self) -> None:
-        """Do something."""
+        """Take one random step."""
         name = self.random.choice(NAMES)
         progress = {one.declaration: one for one in self.model.progress()}[name]
         runs = self.model.runs(name, *FOREVER)
@@ -123,7 +123,7 @@ class History:
                 self.both("prune", name, now - timedelta(hours=2), 100_000)
 
     def new_run(self, name: str) -> StoredRun:
-        """Return a run that is not there yet."""
+        """Return a run that does not exist yet."""
         self.number += 1
         scheduled = self.clock[0] + timedelta(seconds=self.random.randrange(-900, 900))
         late = timedelta(seconds=self.random.choice([0, 0, 77]))
@@ -139,5 +139,5 @@ class History:
 
 
 def known(run: StoredRun) -> dict[str, Any]:
-    """Return a run's fields; its next action is always said."""
+    """Return a run's fields, with an explicit time of its next action."""
     return {**vars(run), "next_action_time": run.action_time}

@@ -14,7 +14,7 @@ ROWS = 2_100
 
 
 def declared() -> Declaration[int]:
-    """Return a declaration that runs hourly, and makes up for what it missed."""
+    """Return a declaration that runs hourly, and catches up on missed runs."""
     catch_up = CatchUpPolicy(MissedRunPolicy.RUN_ONCE, smear_span=20 * MINUTE)
     return Declaration(
         "sync", Schedule(HOUR), IdList(range(ROWS), int), catch_up=catch_up, republish_after=MINUTE
@@ -35,7 +35,7 @@ def store_of(url: str, clock: Callable[[], datetime]) -> Any:
 
     @sqlalchemy.event.listens_for(engine, "connect")
     def without_waiting(connection: Any, _: Any) -> None:
-        # For the disk: it is processes that are killed here, not the machine.
+        # No need to sync to disk: the tests kill processes, not the machine.
         connection.execute("PRAGMA synchronous = OFF")
 
     store = SqlAlchemyStore(engine)

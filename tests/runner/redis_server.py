@@ -1,4 +1,4 @@
-"""A server of Redis of a test's own."""
+"""A Redis server for one test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from redis.retry import Retry
 
 
 class RedisServer:
-    """Listens on a free port, and keeps what the options say."""
+    """A Redis on a free port, with persistence by the options."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         folder.mkdir()
@@ -25,7 +25,7 @@ class RedisServer:
         self.start()
 
     def start(self) -> None:
-        """Start it, and wait until it has read what it kept."""
+        """Start it, and wait until it has loaded its data."""
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + 30
         while True:
@@ -38,10 +38,10 @@ class RedisServer:
                 time.sleep(0.05)
 
     def client(self) -> Redis:
-        """Connect; calls that fail are not tried again."""
+        """Connect, without retries."""
         return Redis(port=self.port, retry=Retry(NoBackoff(), 0))
 
     def kill(self) -> None:
-        """End it without a goodbye."""
+        """Kill it with SIGKILL."""
         self._process.kill()
         self._process.wait()

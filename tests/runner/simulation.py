@@ -45,9 +45,9 @@ class Simulation:
         self.declarations = declarations
         self.runners = [self.runner(*declarations) for _ in range(runner_count)]
         self.executions: list[Execution] = []
-        #: What becomes of a message: delivered so often.
+        #: How many times a message is delivered.
         self.copies: Callable[[RunMessage], int] = lambda message: 1
-        #: What a worker does: ``False`` is a worker that dies with the run in hand.
+        #: Whether a worker finishes a run: ``False`` means that it dies while it holds the run.
         self.works: Callable[[RunMessage], bool] = lambda message: True
         self._queue: list[tuple[datetime, int, RunMessage]] = []
         self._numbers = itertools.count()
@@ -68,7 +68,7 @@ class Simulation:
         heapq.heappush(self._queue, (at, next(self._numbers), message))
 
     def run(self, span: timedelta, ticks: bool = True) -> None:
-        """Let time pass; without ``ticks`` no runner is there."""
+        """Let time pass; without ``ticks`` no runner works."""
         end = self.now + span
         while self.now < end:
             for runner in self.runners if ticks else ():

@@ -42,7 +42,7 @@ PROGRAM = Path(__file__).parent / "programs" / "stopping_runner.py"
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    # Not in pytest's own folder, which only its user may enter; and short, for the sockets.
+    # Not in pytest's folder, which only its user may enter; and socket paths must be short.
     folder = Path(tempfile.mkdtemp(prefix="offbeat-"))
     folder.chmod(0o755)
     yield folder
@@ -58,7 +58,7 @@ class Traffic:
     def __init__(self, store: Callable[[], Any]) -> None:
         self.store = store
         self.queue: queue.Queue[RunMessage] = queue.Queue()
-        #: What the store has said it did: it must not be forgotten.
+        #: Runs that the store has acknowledged, which must not be lost.
         self.planned: set[str] = set()
         self.ended: Counter[str] = Counter()
         self.failures: list[Exception] = []
@@ -74,7 +74,7 @@ class Traffic:
             thread.start()
 
     def stop(self) -> None:
-        """Let all end what they do."""
+        """Stop all threads after their current work."""
         self._stop.set()
         for thread in self._threads:
             thread.join()
@@ -121,7 +121,7 @@ class Traffic:
             message = self.queue.get(timeout=0.1)
         except queue.Empty:
             return
-        # A message whose worker fails is not delivered again.
+        # A message is not redelivered if its worker fails.
         claim = store.claim(message.run_id, message.publication, self.moment)
         if claim.outcome is ClaimOutcome.GRANTED and store.finish(
             message.run_id, message.publication, RunState.DONE
@@ -129,7 +129,7 @@ class Traffic:
             self.ended[message.run_id] += 1
 
     def check(self) -> None:
-        """Wait until all is done, and compare."""
+        """Wait until all runs are done, and compare."""
         count = self.pages * self.page_size
         assert self.all_planned.wait(60)
         deadline = time.monotonic() + 60
@@ -143,11 +143,11 @@ class Traffic:
         assert self.store().progress()[0].counts.planned == count
 
     def acknowledged(self) -> tuple[set[str], set[str]]:
-        """Return what has been said to be planned, and to be done."""
+        """Return the runs acknowledged as planned, and those acknowledged as done."""
         return set(self.planned), set(self.ended)
 
     def check_kept(self, acknowledged: tuple[set[str], set[str]]) -> None:
-        """Compare what was acknowledged before a restart with what is there."""
+        """Compare the runs acknowledged before a restart with those in the store."""
         planned, ended = acknowledged
         runs = {run.run_id: run.state for run in self.store().runs("sync", *FOREVER)}
         assert planned <= set(runs)

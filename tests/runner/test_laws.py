@@ -1,4 +1,4 @@
-"""What the runner promises, in simulated time."""
+"""The promises of the runner, in simulated time."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_new_row_runs_once_in_its_first_cycle_or_waits_for_the_next(policy, si
     span = 10 * MINUTE if policy is FirstRunPolicy.NOW_SMEARED else None
     declaration = declared(ids=lambda: ids, first_run=policy, first_run_span=span)
     simulation = Simulation(declaration)
-    if policy is FirstRunPolicy.NOW_SMEARED:  # which a sidecar decides
+    if policy is FirstRunPolicy.NOW_SMEARED:  # only a sidecar decides this
         simulation.client = Client(sidecar, mode="auto")
         simulation.runners = [simulation.runner(declaration) for _ in range(2)]
     simulation.run(4 * HOUR + MINUTE)

@@ -1,4 +1,4 @@
-"""What the runner promises when declarations are paused or schedules change, in simulated time."""
+"""The promises of the runner when declarations are paused or schedules change."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_paused_declaration_does_not_go_on_catching_up():
     simulation.run(9 * HOUR, ticks=False)
     simulation.run(5 * MINUTE)
     simulation.store.pause("import", True)
-    simulation.run(2 * MINUTE)  # what is with the queue is done
+    simulation.run(2 * MINUTE)  # queued runs are done
     before = len(simulation.executions)
     assert simulation.states()[RunState.PLANNED] > 100
     simulation.run(30 * MINUTE)
@@ -77,7 +77,7 @@ def test_a_cutover_loses_no_run_and_keeps_the_gap(leaves_after):
         simulation.runners[1].cut_over("sync", simulation.now)
     cutover = START + 12 * HOUR
     simulation.runners[1].cut_over("sync", cutover)
-    simulation.run(leaves_after)  # before the cutover, or behind it
+    simulation.run(leaves_after)  # before or after the cutover
     simulation.runners = [simulation.runner(new)]
     simulation.run(24 * HOUR - leaves_after)
     rows = {}

@@ -1,4 +1,4 @@
-"""What the runner promises when runners, queues and clocks fail, in simulated time."""
+"""The promises of the runner when runners, queues and clocks fail, in simulated time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_run_is_accounted_for_after_an_outage(policy, sidecar):
         policy, on_time_tolerance=timedelta(seconds=60), smear_span=timedelta(minutes=30)
     )
     simulation = Simulation(declared(catch_up=catch_up))
-    if policy is MissedRunPolicy.RUN_ALL:  # which a sidecar decides
+    if policy is MissedRunPolicy.RUN_ALL:  # only a sidecar decides this
         simulation.client = Client(sidecar, mode="auto")
         simulation.runners = [simulation.runner(*simulation.declarations) for _ in range(2)]
     simulation.run(3 * HOUR)
@@ -62,7 +62,7 @@ def test_every_run_is_accounted_for_after_an_outage(policy, sidecar):
 
 
 class WithoutNine(IdList):
-    """Rows, of which 9 is gone when its job runs."""
+    """Rows of which row 9 is deleted when its job runs."""
 
     def contains(self, row_id):
         return row_id != 9 and super().contains(row_id)
@@ -77,14 +77,14 @@ def test_each_scheduled_run_ends_in_one_way():
         max_publication_count=1,
     )
     simulation = Simulation(declaration)
-    simulation.works = lambda message: message.row_id != "7"  # it kills its workers
+    simulation.works = lambda message: message.row_id != "7"  # row 7 kills its workers
     simulation.run(8 * HOUR)
     simulation.run(9 * HOUR, ticks=False)
     simulation.run(20 * MINUTE)
     simulation.run(7 * HOUR, ticks=False)
     simulation.works = lambda message: message.row_id != "7" or message.publication > 1
     simulation.run(4 * HOUR)
-    # Nothing more is planned, and what is planned ends.
+    # Nothing more is planned, and planned runs finish.
     simulation.store.pause("sync", True)
     simulation.run(HOUR)
     simulation.store.pause("sync", False)

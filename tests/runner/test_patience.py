@@ -1,4 +1,4 @@
-"""A sidecar that takes connections and never answers: a tick waits for it once."""
+"""A tick waits only once for a sidecar that accepts connections and never answers."""
 
 from __future__ import annotations
 

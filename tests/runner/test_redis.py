@@ -1,4 +1,4 @@
-"""What only the store in Redis does."""
+"""Behaviour that only the Redis store has."""
 
 from __future__ import annotations
 

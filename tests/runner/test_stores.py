@@ -1,4 +1,4 @@
-"""Stores do what the store in memory does: with the same calls, the same answers."""
+"""All stores give the same answers to the same calls as the store in memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ try:
 except ImportError:
     RedisStore = None
 
-#: Of the histories; that of the day, so that a failure can be repeated.
+#: The seed of the histories: the day, so that a failure can be repeated.
 SALT = os.environ.get("OFFBEAT_SALT") or f"{datetime.now():%Y-%m-%d}"
 ALIASES = ("default", "postgresql", "mariadb")
 ENGINES: dict[str, Any] = {}
@@ -47,7 +47,7 @@ REDIS: list[Any] = []
 
 @pytest.fixture(scope="session")
 def databases() -> Iterator[None]:
-    # Not in pytest's own folder, which only its user may enter; and short, for the sockets.
+    # Not in pytest's folder, which only its user may enter; and socket paths must be short.
     folder = Path(tempfile.mkdtemp(prefix="offbeat-"))
     folder.chmod(0o755)
     postgresql, mariadb = PostgreSql(folder / "pg"), MariaDb(folder / "maria")
@@ -56,7 +56,7 @@ def databases() -> Iterator[None]:
     import pymysql
 
     pymysql.install_as_MySQLdb()
-    pymysql.version_info = (2, 2, 4, "final", 0)  # which Django asks for
+    pymysql.version_info = (2, 2, 4, "final", 0)  # the version that Django requires
     options = {"OPTIONS": {"timeout": 30}}
     mysql = {"ENGINE": "django.db.backends.mysql", "HOST": mariadb.socket, "USER": "root"}
     pg = {"ENGINE": "django.db.backends.postgresql", "HOST": str(folder / "pg"), "USER": "postgres"}
@@ -118,7 +118,7 @@ class Stores:
         return DjangoStore(self.alias)
 
     def timed(self, clock: list[datetime]) -> Any:
-        """Return a store whose database has another clock."""
+        """Return a store that uses `clock` instead of the database's clock."""
         if self.library == "redis":
             return RedisStore(REDIS[0].client(), clock=lambda: clock[0])
         store = self.store()
@@ -217,7 +217,7 @@ def test_four_publishers_share_what_is_due(stores):
     counts = Counter((run.run_id, run.publication) for run in published)
     assert set(counts.values()) == {1}
     rest = stores.store().publish(START + timedelta(days=9_999), AFTER, 5_000)
-    # What another had locked was passed over, and is published by the next tick.
+    # Runs that another thread had locked were skipped, and the next tick publishes them.
     assert len(published) + len(rest) == 2_000
 
 
@@ -334,12 +334,12 @@ def test_the_model_keeps_the_table_of_claims():
     clock[0] += limit
     assert outcome(1) == "obsolete"  # the sweep comes first
     assert [run.publication for run in store.publish(clock[0], AFTER, 1)] == [3]
-    # No worker has it: an older message takes it, and newer ones are obsolete.
+    # No worker holds the run: an older message claims it, and newer ones are obsolete.
     assert outcome(2) == "granted"
     assert outcome(3) == "obsolete"
     assert outcome(2) == "held"
     assert not store.finish(run.run_id, 3, RunState.DONE)
-    # While it waits to be tried again, others do not take it.
+    # While the run waits for its retry, other messages do not claim it.
     assert store.release(run.run_id, 2, clock[0] + limit)
     assert outcome(3) == "obsolete"
     assert outcome(2) == "granted"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-# Raw frames are those of the attacks.
+# Raw frames are shared with the attacks.
 sys.path.insert(0, str(TESTS / "attacks"))
 sys.path.insert(0, str(TESTS))
 
@@ -34,7 +34,7 @@ def serve() -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def token_file(tmp_path: Path) -> Path:
-    """A file of one token, TOKEN."""
+    """A file with a single token, TOKEN."""
     file = tmp_path / "tokens"
     file.write_text(TOKEN + "\n")
     file.chmod(0o600)
@@ -42,6 +42,6 @@ def token_file(tmp_path: Path) -> Path:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Files for thousands of connections."""
+    """Raises the limit of open files, for thousands of connections."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

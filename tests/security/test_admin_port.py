@@ -1,4 +1,4 @@
-"""The admin port answers while others sit on it, and answers those it is meant for."""
+"""The admin port answers while others occupy it, and answers only permitted callers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_liveness_is_told(serve: Callable[..., Server]) -> None:
         all_of(silent)
 
 
-#: As another user: what the admin socket answers.
+#: Prints the admin socket's answer to another user.
 NOBODY = """
 import os, socket, sys
 os.setgroups([])

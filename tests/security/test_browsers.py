@@ -1,4 +1,4 @@
-"""A page in a browser of this machine is not one of its processes: it is told by its headers."""
+"""Web pages in a browser on this machine must not make calls; headers identify them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OWN = [
     "10.1.2.3",
     "offbeat",
 ]
-#: What a browser says of a page that another site has sent.
+#: Headers that a browser sends for a page of another site.
 CROSS = [
     "Origin: http://attacker.example",
     "Origin: http://attacker.example:{port}",
@@ -40,13 +40,13 @@ CROSS = [
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """On the loopback, without a token."""
+    """A server on the loopback, without a token."""
     with Server() as server:
         yield server
 
 
 def of(server: Server, value: str) -> str:
-    """With the server's port."""
+    """A value with the server's port filled in."""
     return value.format(port=server.port)
 
 
@@ -133,7 +133,7 @@ def test_unix_sockets_have_no_names(serve: Callable[..., Server], tmp_path: obje
 
 
 def test_other_addresses_have_any_name(serve: Callable[..., Server]) -> None:
-    """A service in a cluster is called by names that it cannot know."""
+    """In a cluster, a service is called by names that it cannot know."""
     server = serve("--insecure", listen="0.0.0.0:0")
     assert ask(server.port, NAMED, b"{}", host="offbeat.default.svc.cluster.local").status == 200
 

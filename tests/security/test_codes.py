@@ -1,4 +1,4 @@
-"""What callers do wrong is not counted as a mistake of the server."""
+"""Callers' errors are not counted as server errors."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ BROKEN = {
 
 
 def alarming(server: Server) -> float:
-    """What the alert OffbeatBug counts."""
+    """The number that the alert OffbeatBug watches."""
     codes = ("INTERNAL", "UNKNOWN", "DATA_LOSS")
     return sum(server.metric("offbeat_requests_total", code=code) for code in codes)
 
 
 def cancelled(server: Server) -> float:
-    """Requests whose callers left."""
+    """The number of requests whose callers disconnected."""
     return server.metric("offbeat_requests_total", code="CANCELLED")
 
 
@@ -40,7 +40,7 @@ def test_broken_chunks_are_the_callers(serve: Callable[..., Server], what: str, 
     with connect(server.port) as wire:
         wire.sendall(text(path, b"", CHUNKED) + BROKEN[what])
         answer = reply(wire)
-    # A check may have run out of bytes before.
+    # A health check may exceed its limit of bytes first.
     wrong = ["invalid_argument", "resource_exhausted"] if path == HEALTH else ["invalid_argument"]
     assert answer.code in wrong, answer
     assert 400 <= answer.status < 500
@@ -48,7 +48,7 @@ def test_broken_chunks_are_the_callers(serve: Callable[..., Server], what: str, 
 
 
 def abort(wire: socket.socket) -> None:
-    """Closes with a reset."""
+    """Closes the connection with RST."""
     wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     wire.close()
 

@@ -1,4 +1,4 @@
-"""Connections older than ``--max-connection-age`` end, and no caller sees it."""
+"""Connections end at ``--max-connection-age`` without failures for callers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from support.server import ENVIRONMENT, ROOT, Server
 from wire import ASSIGN_SLOT, ONE_ID, SLOTS, connect, reply, text
 
 AGE = 1
-#: Connections end up to a tenth earlier, so that they do not all end at once.
+#: Connections end up to a tenth earlier, so that they do not end all at once.
 EARLIEST = AGE * 0.9
-#: Seconds later than that on a machine that is busy.
+#: Seconds by which they may end later on a busy machine.
 LATE = 1
 PROGRAMS = ROOT / "tests" / "restarts" / "programs"
 COMMANDS = {
@@ -35,12 +35,12 @@ MORE_IDS = slots.StreamSlotAssignmentsRequest(ids=IDS).SerializeToString()
 
 @pytest.fixture
 def aging(serve: Callable[..., Server]) -> Server:
-    """A server whose connections age."""
+    """A server with a short maximum connection age."""
     return serve("--max-connection-age", str(AGE))
 
 
 def age_of(peer: Peer) -> float:
-    """Seconds after which the connection is told to end, without an error."""
+    """Seconds until GOAWAY without an error."""
     assert peer.pump(AGE + LATE, done=lambda: peer.goaway is not None)
     assert peer.goaway == 0
     return time.monotonic() - peer.opened
@@ -62,7 +62,7 @@ def test_calls_go_on_when_their_connection_is_told_to_end(aging: Server) -> None
         first = peer.answer(1).size
         age_of(peer)
         assert not peer.ends(1), "it waits for its calls"
-        # What was begun goes on as if nothing had happened.
+        # Calls that have begun continue as usual.
         assert peer.ask(3, body(3, prefixed(ONE_SLOT)[9:])).status == "0"
         assert peer.ask(1, body(1, prefixed(MORE_IDS))).status == "0"
         assert peer.answer(1).size > first
@@ -75,7 +75,7 @@ def test_connections_of_http1_end_too(aging: Server) -> None:
         question = text(ASSIGN_SLOT, ONE_ID)
         idle.sendall(question)
         assert reply(idle).status == 200
-        busy.sendall(question[:-20])  # a call that is in flight when the time has come
+        busy.sendall(question[:-20])  # a call in flight at the maximum age
         idle.settimeout(AGE + LATE)
         assert idle.recv(1) == b""
         assert EARLIEST <= time.monotonic() - begun <= AGE + LATE
@@ -100,7 +100,7 @@ def test_connections_do_not_age_unless_they_are_told_to(serve: Callable[..., Ser
 
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_our_clients_notice_nothing(aging: Server, tmp_path: Path, kind: str) -> None:
-    """A call every few milliseconds, over three ages and more."""
+    """A call every few milliseconds, for more than three maximum ages."""
     stop = tmp_path / "stop"
     caller = subprocess.Popen(
         [*COMMANDS[kind], PROGRAMS / f"caller.{kind}", aging.address, "0.005", stop],

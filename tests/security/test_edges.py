@@ -1,4 +1,4 @@
-"""Smaller things at the edges of HTTP, of connections, and of the life of the server."""
+"""Edge cases of HTTP, of connections, and of the server's start and end."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_waits_hold_no_bytes(serve: Callable[..., Server]) -> None:
     limits = {"maxGroupCount": 100_000}
     call(server, "OpenSpread", spec={"order": {"feederCount": 1}, "limits": limits})
     submit(server, "g")
-    # All of them are known, or it would be answered at once.
+    # The call waits only if all listed groups are known.
     path, channel = "/offbeat.v1.NamedSpreadService/", grpc.insecure_channel(server.address)
     names = [f"{at:0250}" for at in range(4_000)]
     commit = named.GroupCommit(job_count=1, sha256=DIGEST)
@@ -138,7 +138,7 @@ def test_long_paths_are_not_repeated(serve: Callable[..., Server]) -> None:
 
 
 def test_a_full_backlog_does_not_hang_the_start(tmp_path: Path) -> None:
-    """Somebody listens there, and accepts nobody."""
+    """A process listens on the socket, but accepts no connections."""
     path = tmp_path / "s.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -159,7 +159,7 @@ def test_a_full_backlog_does_not_hang_the_start(tmp_path: Path) -> None:
 
 
 def test_connections_are_counted_while_it_stops(serve: Callable[..., Server]) -> None:
-    """A stream goes on for the grace period, and the admin port with it."""
+    """A stream continues for the grace period, and so does the admin port."""
     server, over = serve(), threading.Event()
     with grpc.insecure_channel(server.address) as channel:
         first = slots.StreamSlotAssignmentsRequest(
@@ -180,7 +180,7 @@ def test_connections_are_counted_while_it_stops(serve: Callable[..., Server]) ->
 
 
 def test_silent_strangers_evict_no_caller(serve: Callable[..., Server], token_file: Path) -> None:
-    """Callers whose token was right keep their idle connections."""
+    """Callers with a valid token keep their idle connections."""
     server = serve("--token-file", str(token_file), "--max-connections", "64")
     asked = text(ASSIGN_SLOT, ONE_ID, token=TOKEN)
     callers = [connect(server.port) for _ in range(48)]
@@ -200,7 +200,7 @@ def test_silent_strangers_evict_no_caller(serve: Callable[..., Server], token_fi
     assert lost == 0, f"{lost} of {len(callers)} lost their connection"
 
 
-#: Users who share a lock try again and again, up to the limit of events.
+#: Users that share a lock retry again and again, up to the limit of events.
 SCENARIO = """
 name = "Long"
 duration = "10d"
@@ -221,7 +221,7 @@ kind = "at_once"
 
 @pytest.mark.skipif(shutil.which("taskset") is None, reason="there is no taskset")
 def test_a_simulation_leaves_room_on_one_core(tmp_path: Path) -> None:
-    """Long work of others does not wait for its end."""
+    """Other long work does not wait for the simulation's end."""
     wrapper = tmp_path / "offbeat"
     wrapper.write_text(f'#!/bin/sh\nexec taskset -c 0 {BINARY} "$@"\n')
     wrapper.chmod(0o755)

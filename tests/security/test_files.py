@@ -1,4 +1,4 @@
-"""Files of tokens while they are written, missing, or none of ours alone."""
+"""Token files that are being written, missing, or readable by others."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import pytest
 from support.server import Server, within
 from wire import ASSIGN_SLOT, HEALTH, ONE_ID, TOKEN, ask
 
-#: Files are looked at every 5 s.
+#: The interval in seconds at which files are checked.
 LOOK = 5
 OTHER = "another-token-of-sixteen-or-more"
 
 
 def status(server: Server, token: str) -> int:
-    """Of a call with a token."""
+    """The HTTP status of a call with a token."""
     return ask(server.port, ASSIGN_SLOT, ONE_ID, token=token).status
 
 
 def reload(server: Server) -> None:
-    """Has the files looked at."""
+    """Makes the server check its files."""
     server.process.send_signal(signal.SIGHUP)
 
 
@@ -53,7 +53,7 @@ def test_files_of_others_are_warned_of(
 ) -> None:
     token_file.chmod(mode)
     server = serve("--token-file", str(token_file))
-    assert status(server, TOKEN) == 200  # by then it has read its files, and said what it thinks
+    assert status(server, TOKEN) == 200  # by now it has read its files and logged the result
     warned = [line for line in server.lines() if line["level"] == "WARN"]
     assert any(str(token_file) in str(line) for line in warned), server.text()
 
@@ -106,7 +106,7 @@ def test_a_missing_file_is_told_once(serve: Callable[..., Server], token_file: P
 def test_a_signal_tries_again(
     serve: Callable[..., Server], token_file: Path, tmp_path: Path, what: str
 ) -> None:
-    """A file that was refused, and has not changed, is refused again where somebody asks."""
+    """An unchanged file that was refused is refused again when a reload is requested."""
     schedules = tmp_path / "schedules.toml"
     schedules.write_text('[[schedule]]\nname = "a"\nversion = 1\nperiod = "1d"\nslot_count = 24\n')
     server = serve("--token-file", str(token_file), "--schedules", str(schedules))

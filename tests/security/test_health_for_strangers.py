@@ -1,4 +1,4 @@
-"""Health/Check is open to strangers: what they send to it costs others nothing."""
+"""Health/Check needs no token, but its callers must not affect others."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from wire import (
     took,
 )
 
-#: A check in all: its message is the name of a service.
+#: The most bytes and seconds of a check, whose message is only the name of a service.
 MOST_BYTES, LONGEST = 1_024, 2.0
 HALF_OPEN = text(HEALTH, b"", length=2)
 
 
 @pytest.fixture
 def server(serve: Callable[..., Server], token_file: Path, tmp_path: Path) -> Server:
-    """With a port that strangers reach, and a socket for its own probe."""
+    """A server with a public port, and a socket for its own probe."""
     listen = f"127.0.0.1:0,unix:{tmp_path}/probe.sock"
     return serve("--token-file", str(token_file), listen=listen)
 
 
 @pytest.fixture
 def half_open(server: Server) -> Iterator[None]:
-    """256 checks whose bodies do not come, each on a connection of HTTP/1.1."""
+    """256 checks without bodies, each on an HTTP/1.1 connection."""
     strangers = [connect(server.port) for _ in range(256)]
     for stranger in strangers:
         stranger.sendall(HALF_OPEN)
@@ -76,7 +76,7 @@ def test_checks_take_no_place_and_no_bytes(server: Server) -> None:
     strangers = [connect(server.port) for _ in range(100)]
     for stranger in strangers:
         stranger.settimeout(0.2)
-        with contextlib.suppress(OSError):  # it may have been refused already
+        with contextlib.suppress(OSError):  # the check may have been refused already
             stranger.sendall(text(HEALTH, b" " * 200_000, length=250_000))
     time.sleep(0.5)
     counts = [
@@ -88,7 +88,7 @@ def test_checks_take_no_place_and_no_bytes(server: Server) -> None:
 
 
 def test_a_check_is_over_soon(server: Server) -> None:
-    """Answered, or cut off: its body does not come."""
+    """A check without its body is answered or cut off."""
     with connect(server.port) as stranger:
         stranger.sendall(HALF_OPEN)
 
@@ -130,13 +130,13 @@ def test_a_long_check_is_refused_over_grpc(server: Server) -> None:
 
 
 def test_a_check_of_a_service_is_answered(server: Server) -> None:
-    """What fits into a kibibyte is read."""
+    """Messages up to one kibibyte are read."""
     assert ask(server.port, HEALTH, b'{"service": ""}'.ljust(MOST_BYTES)).status == 200
     unknown = json.dumps({"service": "s" * 200}).encode()
     assert ask(server.port, HEALTH, unknown).status == 404
 
 
-#: Unknown keys, of which a reader has to look at each.
+#: Unknown keys, each of which must be parsed.
 STRANGERS = """
 import socket, sys, threading
 port, count = map(int, sys.argv[1:])

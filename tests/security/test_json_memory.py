@@ -1,4 +1,4 @@
-"""JSON that is made to grow is refused before it has."""
+"""JSON that would expand in memory is refused before it does."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from support.server import MIB, Server
 from wire import ASSIGN_SLOTS, ask, at_once
 
 MOST_GROWTH = 64 * MIB
-#: Of a bulk method, by default.
+#: The default size limit of bulk methods.
 LONGEST = 4 << 20
 ALLOCATE = "/offbeat.v1.StageService/AllocateWorkers"
 
 
 def read_mask() -> bytes:
-    """A FieldMask is one string of JSON, and each comma in it makes another path."""
+    """A FieldMask is a single JSON string, in which each comma starts another path."""
     return b'{"readMask":"' + b"a," * 2_090_000 + b'a"}'
 
 
 def nest() -> bytes:
-    """Objects before what is nested too deep to be counted."""
+    """Objects before nesting that is too deep to be counted."""
     return b'{"stages":[' + b"{}," * 1_300_000 + b'{}],"x":' + b"[" * 130 + b"]" * 130 + b"}"
 
 
 def shallow_nest() -> bytes:
-    """The same as it was found."""
+    """The original form of the same problem."""
     return b'{"stages":[' + b"{}," * 300_000 + b'{}],"x":' + b"[" * 130 + b"]" * 130 + b"}"
 
 
 def unknown_keys() -> bytes:
-    """An object of fields that are not there."""
+    """An object of unknown fields."""
     pairs = ",".join(f'"{at}":1' for at in range(400_000))
     return b"{" + pairs.encode()[: LONGEST - 100].rpartition(b",")[0] + b"}"
 
 
 def unknown_keys_within() -> bytes:
-    """The same in a field that is there."""
+    """The same within a known field."""
     return b'{"schedule":{"spec":' + unknown_keys()[:-100].rpartition(b",")[0] + b"}}}"
 
 
 def wrong_values() -> bytes:
-    """A list of what is not wanted there."""
+    """A list of values of the wrong type."""
     return b'{"ids":{"integers":[' + b"[]," * 1_300_000 + b"[]]}}"
 
 
 def late_mistake() -> bytes:
-    """Right up to the last field, which is looked for by who explains the refusal."""
+    """Valid up to the last field, which the code that explains refusals searches for."""
     ids = ",".join(f'"{at}"' for at in range(65_536))
     return b'{"ids":{"integers":[' + ids.encode() + b']},"kind":{"a":' + b"1" * 3_000_000 + b"}}"
 
@@ -68,7 +68,7 @@ def test_hostile_json_takes_no_memory(serve: Callable[..., Server], what: str, t
     path, make = HOSTILE[what]
     content, server = make(), serve()
     assert len(content) <= LONGEST
-    assert ask(server.port, path, b"{}").status == 400  # what is made at the first call is idle's
+    assert ask(server.port, path, b"{}").status == 400  # idle memory includes a first call
     before = server.memory()
     server.forget_peak()
 

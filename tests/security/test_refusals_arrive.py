@@ -1,4 +1,4 @@
-"""Who is refused hears it, though most of the message was still to be sent."""
+"""Callers receive a refusal even if most of their message is not sent yet."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_refusals_reach_clients(
     headers = {"content-type": "application/json", **({"authorization": token} if token else {})}
     seen: dict[str, int] = {}
     for _ in range(TRIES if is_framed else TRIES // 4):
-        # A client that sends all of it before it reads, as most do.
+        # Like most clients, this one sends the whole message before it reads.
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
         chunks = iter(MESSAGE[at : at + 65_536] for at in range(0, len(MESSAGE), 65_536))
         try:

@@ -1,4 +1,4 @@
-"""A session of TLS is not resumed where clients have certificates: one may have ended."""
+"""TLS sessions are not resumed with client certificates, which may have expired."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
 
 @pytest.fixture
 def certificates(tmp_path: Path) -> Path:
-    """A folder with ca.pem, and server and client with their keys."""
+    """A folder with ca.pem, and the certificates and keys of server and client."""
 
     def openssl(*arguments: str) -> None:
         subprocess.run(["openssl", *arguments], cwd=tmp_path, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""What spreads hold is counted, all of it, and limited."""
+"""All memory of spreads is counted and limited."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.server import MIB, Server
 
 MOST = 65_536
 CALL = 4_096
-#: What allocators and tables take besides.
+#: Additional memory of allocators and tables.
 SLACK = 8 * MIB
 EMPTY_JOB = hashlib.sha256(bytes(8)).digest()
 COMMIT = {"job_count": 1, "sha256": EMPTY_JOB}
@@ -31,7 +31,6 @@ class Spreads:
         self.idle = server.memory()
 
     def call(self, method: str, request: object, answer: type = named.OpenSpreadResponse) -> object:
-        """One."""
         path = f"/offbeat.v1.NamedSpreadService/{method}"
         serialize, parse = type(request).SerializeToString, answer.FromString
         return self.channel.unary_unary(path, serialize, parse)(request, timeout=30)
@@ -48,7 +47,7 @@ class Spreads:
         self.call("OpenSpread", named.OpenSpreadRequest(spread_name=name, spec=spec))
 
     def submit(self, name: str, ids: Iterable[str], **commit: object) -> None:
-        """Groups of one empty job."""
+        """Submits groups of one empty job."""
         ended = named.GroupCommit(**COMMIT, **commit)
         groups = [
             named.GroupPart(group_id=id_, jobs=[named.SubmittedJob()], commit=ended) for id_ in ids
@@ -58,14 +57,14 @@ class Spreads:
             self.call("SubmitGroups", request, named.SubmitGroupsResponse)
 
     def settled(self, name: str) -> None:
-        """As many settled groups as are remembered, with IDs as long as they may be."""
+        """As many settled groups as the server remembers, with the longest IDs."""
         ids = (f"{name}{at:0250}"[:256] for at in range(MOST))
         receipt = named.Receipt(lease_duration={"seconds": 1})
         settled = [named.IndexRange(start_index=0, end_index=1)]
         self.submit(name, ids, settled_ranges=settled, first_receipt=receipt)
 
     def lease(self, name: str, count: int, consumers: int) -> None:
-        """Jobs to so many consumers with long names."""
+        """Leases jobs to consumers with long names."""
         for at in range(count // CALL):
             consumer = f"{at % consumers:0128}"
             request = named.PullJobsRequest(
@@ -74,15 +73,15 @@ class Spreads:
             self.call("PullJobs", request, named.PullJobsResponse)
 
     def grown(self) -> int:
-        """How much more memory than idle."""
+        """Growth over idle memory, in bytes."""
         return self.server.memory() - self.idle
 
     def counted(self) -> float:
-        """What the metric says of it."""
+        """The bytes that the metric reports."""
         return self.server.metric("offbeat_spread_bytes")
 
     def are_counted(self) -> None:
-        """Within a factor of two."""
+        """Checks that the metric is right within a factor of two."""
         grown, counted = self.grown(), self.counted()
         told = f"{grown / MIB:.1f} MiB more memory, {counted / MIB:.1f} MiB counted"
         assert grown <= 2 * counted + SLACK, told
@@ -91,7 +90,7 @@ class Spreads:
 
 @pytest.fixture
 def spreads(serve: Callable[..., Server]) -> Iterator[Callable[..., Spreads]]:
-    """On a server of their own."""
+    """Starts servers for spreads."""
     started: list[Spreads] = []
 
     def start(*flags: str) -> Spreads:
@@ -104,7 +103,7 @@ def spreads(serve: Callable[..., Server]) -> Iterator[Callable[..., Spreads]]:
 
 
 def until_full(work: Callable[[], None]) -> None:
-    """Up to a limit that is told as such."""
+    """Works until a limit is reached, which must be reported as a limit."""
     try:
         work()
     except grpc.RpcError as error:
@@ -127,7 +126,7 @@ def test_settled_groups_are_limited(spreads: Callable[..., Spreads]) -> None:
         until_full(lambda name=name: spreads.settled(name))
     assert spreads.grown() <= 64 * MIB, f"{spreads.grown() / MIB:.0f} MiB"
     assert spreads.counted() <= 16 * MIB
-    # They may be forgotten: what is still to be done has the room.
+    # Settled groups may be forgotten to make room for unsettled work.
     spreads.open("work")
     spreads.submit("work", map(str, range(CALL)))
 
@@ -147,7 +146,7 @@ def test_small_groups_are_limited(spreads: Callable[..., Spreads]) -> None:
 
 
 def test_partial_groups_are_counted(spreads: Callable[..., Spreads]) -> None:
-    """Those whose commit has not come."""
+    """Groups without a commit are counted."""
     spreads = spreads()
     spreads.open("a")
     groups = [
@@ -173,7 +172,7 @@ def test_leases_are_counted(spreads: Callable[..., Spreads]) -> None:
 
 
 def test_streams_of_spreads_are_bounded(serve: Callable[..., Server]) -> None:
-    """Groups that a stream has sent and that have not had their turn."""
+    """Groups that a stream has sent and that have not been dealt yet are limited."""
     server = serve()
     spec = spread.SpreadSpec(order={"feeder_count": MOST}, job_window=MOST, group_window=MOST)
     sizes = spread.SpreadInput(whole_group_sizes=[1_000] * 131_000)

@@ -1,4 +1,4 @@
-"""A user who may not call over the Unix socket costs the others nothing."""
+"""A user without access to the Unix socket does not affect other callers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ while time.monotonic() < end:
 print(count, flush=True)
 """
 )
-#: Checks, which are answered to anybody, whose bodies do not come.
+#: Health checks, which need no token, without their bodies.
 HALF_OPEN = (
     AS_NOBODY
     + """
@@ -61,7 +61,7 @@ time.sleep(60)
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """One that others may enter."""
+    """A folder that other users may enter."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         yield Path(folder)

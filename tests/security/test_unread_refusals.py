@@ -1,4 +1,4 @@
-"""Peers without a token who do not read what they are refused with keep no place."""
+"""Peers without a token that do not read their refusals do not keep their places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from frames import INITIAL_WINDOW_SIZE, PREFACE, settings
 from support.server import Server
 from wire import ASSIGN_SLOT, JSON, ONE_ID, TOKEN, ask, begun, beside, body, ended, took
 
-#: Half of the time of a probe of Kubernetes, and more than a newcomer should wait.
+#: Half of the timeout of a Kubernetes probe, and longer than a new caller should wait.
 SOON = 2
 SECONDS = 8
 REFUSED = (
@@ -20,7 +20,7 @@ REFUSED = (
     + begun(1, ASSIGN_SLOT, kind=JSON)
     + body(1, ONE_ID)
 )
-#: So many sockets, each of which asks and reads nothing; some are opened again all the time.
+#: Sockets that make requests and read nothing; some of them reconnect all the time.
 STRANGERS = """
 import collections, resource, socket, sys, time
 port, count, rate = map(int, sys.argv[1:4])

@@ -26,7 +26,7 @@ ONE_ID = json.dumps({"schedule": SCHEDULE, "id": {"text": "acme"}}).encode()
 
 @dataclass
 class Reply:
-    """An answer of HTTP/1.1."""
+    """An HTTP/1.1 response."""
 
     status: int
     headers: dict[str, str]
@@ -39,7 +39,7 @@ class Reply:
 
 
 def connect(address: int | str, seconds: float = 5) -> socket.socket:
-    """To a port of the loopback, or to a Unix socket, as `listening` names them."""
+    """Connects to a port of the loopback, or to a Unix socket, as `listening` names it."""
     if isinstance(address, int):
         return socket.create_connection(("127.0.0.1", address), seconds)
     if not address.startswith("unix:"):
@@ -60,7 +60,7 @@ def text(
     length: int | None = None,
     method: str | None = None,
 ) -> bytes:
-    """A request; `length` promises another one than the content has."""
+    """A request; `length` overrides the real length of the content."""
     lines = [f"{method or ('GET' if content is None else 'POST')} {path} HTTP/1.1"]
     lines += [f"Host: {host}"] if host is not None else []
     lines += [f"Authorization: Bearer {token}"] if token else []
@@ -72,7 +72,7 @@ def text(
 
 
 def reply(wire: socket.socket, seconds: float = 5) -> Reply:
-    """The next answer; a ConnectionError where the connection ends instead."""
+    """The next response; raises ConnectionError if the connection ends instead."""
     limit, received = time.monotonic() + seconds, b""
 
     def more() -> bytes:
@@ -96,7 +96,7 @@ def reply(wire: socket.socket, seconds: float = 5) -> Reply:
 
 
 def ask(address: int | str, *of: object, seconds: float = 5, **how: object) -> Reply:
-    """A request on a connection of its own; see :func:`text`."""
+    """The response to a request on a connection of its own; see :func:`text`."""
     with connect(address, seconds) as wire:
         wire.sendall(text(*of, **how))
         return reply(wire, seconds)
@@ -110,7 +110,7 @@ def block(
     token: str | None = None,
     method: str = "POST",
 ) -> bytes:
-    """The headers of a call of HTTP/2."""
+    """The header block of an HTTP/2 call."""
     fields = [(":method", method), (":scheme", "http"), (":path", path), (":authority", authority)]
     fields += [("content-type", kind), ("te", "trailers")]
     fields += [("authorization", f"Bearer {token}")] if token else []
@@ -130,7 +130,7 @@ def ask2(
     seconds: float = 5,
     **how: object,
 ) -> Answer:
-    """A call of HTTP/2 on a connection of its own: JSON as it is, or a message of gRPC."""
+    """An HTTP/2 call on a connection of its own, with JSON or a gRPC message."""
     with Peer(port) as peer:
         if message is None:
             return peer.ask(1, begun(1, path, *more, flags=END_STREAM, **how), seconds)
@@ -140,14 +140,14 @@ def ask2(
 
 
 def took(work: Callable[[], object]) -> float:
-    """The seconds that something takes."""
+    """The seconds that the work takes."""
     begun = time.monotonic()
     work()
     return time.monotonic() - begun
 
 
 def at_once(count: int, work: Callable[[int], None]) -> None:
-    """The same so many times, on a thread each; the first failure is raised."""
+    """Runs the work `count` times, each on its own thread; raises the first failure."""
     failures: list[BaseException] = []
 
     def run(number: int) -> None:
@@ -166,7 +166,7 @@ def at_once(count: int, work: Callable[[int], None]) -> None:
 
 
 def beside(program: str, *arguments: object) -> subprocess.Popen:
-    """A Python program that runs beside a test; it says `ready` when it is."""
+    """Starts a Python program beside a test; the program prints `ready`."""
     command = [sys.executable, "-c", program, *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout
@@ -175,7 +175,6 @@ def beside(program: str, *arguments: object) -> subprocess.Popen:
 
 
 def ended(process: subprocess.Popen) -> None:
-    """Ends it."""
     process.kill()
     process.wait(timeout=10)
     assert process.stdout
@@ -183,6 +182,5 @@ def ended(process: subprocess.Popen) -> None:
 
 
 def all_of(sockets: Iterable[socket.socket]) -> None:
-    """Closes them."""
     for one in sockets:
         one.close()

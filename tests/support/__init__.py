@@ -1,1 +1,1 @@
-"""What several suites need: a server as a process, a caller beside it, and HTTP as text."""
+"""Shared by several suites: a server as a process, and a caller beside it."""

@@ -1,8 +1,8 @@
-"""A caller who behaves: AssignSlot by JSON every 5 ms on one connection, as a process.
+"""A well-behaved caller in a process of its own: AssignSlot by JSON every 5 ms on one connection.
 
 ``python bystander.py HOST PORT [TOKEN]`` is that process; each line on its standard input asks for
-what it has seen since the line before. A call counts from when it was due, so that one that is held
-up also counts for those that wait behind it.
+its record since the previous line. A call is measured from when it was due, so that a delayed call
+also counts for those that wait behind it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ QUESTION = json.dumps(
 
 @dataclass
 class Seen:
-    """How long each call took from when it was due, and what went wrong."""
+    """The duration of each call from when it was due, and the errors."""
 
     seconds: list[float]
     failures: list[str]
@@ -47,8 +47,6 @@ class Seen:
 
 
 class Bystander:
-    """Drives the process."""
-
     def __init__(self, port: int, token: str | None = None) -> None:
         command = [sys.executable, Path(__file__), "127.0.0.1", str(port), *filter(None, [token])]
         self.process = subprocess.Popen(
@@ -57,7 +55,7 @@ class Bystander:
         self.seen()
 
     def seen(self) -> Seen:
-        """What it has seen since the last time; a call that still waits counts as it stands."""
+        """The record since the last call; a call that still waits counts with its time so far."""
         assert self.process.stdin
         assert self.process.stdout
         self.process.stdin.write("\n")
@@ -65,7 +63,6 @@ class Bystander:
         return Seen(**json.loads(self.process.stdout.readline()))
 
     def stop(self) -> None:
-        """Ends it."""
         self.process.kill()
         self.process.wait(timeout=10)
         for pipe in (self.process.stdin, self.process.stdout):
@@ -87,7 +84,7 @@ class Caller:
         self.failures: list[str] = []
 
     def seen(self) -> Seen:
-        """What :meth:`Bystander.seen` answers."""
+        """The data for :meth:`Bystander.seen`."""
         with self.lock:
             waiting = time.monotonic() - self.due
             now = [waiting] if waiting > INTERVAL else []
@@ -96,7 +93,7 @@ class Caller:
         return seen
 
     def call(self) -> str | None:
-        """One call; what went wrong with it."""
+        """Makes a call, and returns the error, if any."""
         try:
             self.connection.request("POST", PATH, QUESTION, self.headers)
             answer = self.connection.getresponse()
@@ -115,16 +112,16 @@ class Caller:
             with self.lock:
                 self.seconds.append(time.monotonic() - self.due)
                 self.failures.extend([failure] if failure else [])
-                # Those that were due meanwhile waited for the same: one of them says it.
+                # Calls that were due meanwhile waited for the same reason: one is enough.
                 self.due = max(self.due + INTERVAL, time.monotonic())
 
 
 def main() -> None:
-    """The process."""
+    """The entry point of the process."""
     host, port, *token = sys.argv[1:]
     caller = Caller(host, int(port), token[0] if token else None)
     with contextlib.suppress(PermissionError):
-        # It is the server that is measured, not how long others keep this process from a core.
+        # The server is measured, not how long other processes keep this one from a core.
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     gc.disable()
     threading.Thread(target=caller.run, daemon=True).start()

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Functions for programs of Debian 13, on a machine that has another Debian; to be sourced. Nothing
+# Functions for programs of Debian 13 on a machine with another Debian; to be sourced. Nothing
 # is installed, and no root is needed.
 #
-# Needs a Debian whose keyring knows the keys of Debian 13: 12, since 12.5.
+# Needs a Debian whose keyring has the keys of Debian 13: Debian 12.5 or later.
 
 # Unpacks packages of Debian 13, and all that they depend on, into an empty FOLDER.
 unpack_debian13() {
@@ -11,7 +11,7 @@ unpack_debian13() {
     local apt=$folder/apt keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     mkdir -p "$apt/lists/partial" "$apt/archives/partial"
     : >"$apt/status"
-    # The archive is the one that this machine's packages come from.
+    # Uses the archive of this machine's own packages.
     # shellcheck disable=SC2016 # the names are apt's, not the shell's
     archive=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' |
         awk '$1 == "Debian" && !found { found = $2 } END { print found }')

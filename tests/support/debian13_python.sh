@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Puts Debian 13's Python 3.13 into FOLDER, for what needs a newer Python than this machine has:
-# FOLDER/usr/bin/python3.13, with the C library that it was built for. Does nothing where it is
-# there already.
+# Puts Debian 13's Python 3.13 into FOLDER, for tests that need a newer Python than this machine's:
+# FOLDER/usr/bin/python3.13, with the C library that it was built for. Does nothing if it
+# is there already.
 #
 #     tests/support/debian13_python.sh target/debian13
 set -euo pipefail
@@ -17,9 +17,9 @@ fi
 
 rm -rf "$folder"
 unpack_debian13 "$folder" python3.13-venv
-# Python tells a venv by the name by which it was called.
+# Python detects a venv by the name under which it was called.
 mv "$python" "$python.real"
 start_by_own_loader "$folder" "$python.real" "$python"
-# Where its venvs take pip from.
+# The folder from which its venvs install pip.
 sed -i "s|/usr/share/python-wheels|$folder&|" "$folder"/usr/lib/python3.13/_sysconfigdata_*.py
 "$python" -c 'import ctypes, platform, sqlite3, ssl, venv; print("Python", platform.python_version())'

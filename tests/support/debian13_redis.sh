@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Puts Debian 13's Redis 8 and Valkey 8 into FOLDER: FOLDER/redis-server and FOLDER/valkey-server.
-# Does nothing where they are there already.
+# Does nothing if they exist.
 #
 #     tests/support/debian13_redis.sh target/debian13-redis
 set -euo pipefail

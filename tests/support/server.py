@@ -1,4 +1,4 @@
-"""The server as a process: where it answers, what it takes, what it says of itself."""
+"""The server as a process: its addresses, its resources, its logs and metrics."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
-#: Variables of the person who runs the tests are not the server's.
+#: The server must not inherit the settings of the person who runs the tests.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
 TICKS = os.sysconf("SC_CLK_TCK")
 MIB = 1 << 20
-#: Written to `clear_refs`, the kernel measures the peak of resident memory from now on.
+#: Written to `clear_refs`, resets the peak of resident memory.
 FORGET_PEAK = "5"
 
 
 def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> bool:
-    """Whether something becomes true in time."""
+    """Whether the condition becomes true in time."""
     limit = time.monotonic() + seconds
     while not true():
         if time.monotonic() > limit:
@@ -59,7 +59,7 @@ class Server:
                 env={**ENVIRONMENT, **(variables or {})},
             )
         with contextlib.suppress(PermissionError):
-            # What else runs on this machine is not what is measured.
+            # A higher priority, so that other processes do not affect the measurements.
             os.setpriority(os.PRIO_PROCESS, self.process.pid, -10)
         self.proc = Path("/proc") / str(self.process.pid)
         wanted = listen.count(",") + 1 + (admin != "off")
@@ -83,7 +83,6 @@ class Server:
         self.stop()
 
     def text(self) -> str:
-        """What it has logged."""
         return self.log.read_text(errors="replace")
 
     def lines(self) -> list[dict]:
@@ -91,23 +90,22 @@ class Server:
         return [json.loads(line) for line in self.text().split("\n")[:-1] if line[:1] == "{"]
 
     def addresses(self) -> list[str]:
-        """Where it answers."""
+        """The addresses that it has logged, in the order of its listeners."""
         return [line["address"] for line in self.lines() if "address" in line]
 
     def is_alive(self) -> bool:
-        """Whether the process runs."""
         return self.process.poll() is None
 
     def memory(self) -> int:
-        """Resident bytes."""
+        """Resident memory, in bytes."""
         return self._status("VmRSS")
 
     def peak_memory(self) -> int:
-        """The most resident bytes since :meth:`forget_peak`."""
+        """The peak of resident memory since :meth:`forget_peak`, in bytes."""
         return self._status("VmHWM")
 
     def forget_peak(self) -> None:
-        """Measures the peak from now on."""
+        """Resets the peak of resident memory."""
         (self.proc / "clear_refs").write_text(FORGET_PEAK)
 
     def _status(self, name: str) -> int:
@@ -116,16 +114,16 @@ class Server:
         return int(found[1]) << 10
 
     def cpu_seconds(self) -> float:
-        """CPU time of all its threads, those that ended included."""
+        """CPU time of all its threads, including those that have ended."""
         fields = (self.proc / "stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def files(self) -> int:
-        """Open file descriptors."""
+        """The number of open file descriptors."""
         return len(os.listdir(self.proc / "fd"))
 
     def look(self, path: str, timeout: float = 5) -> str:
-        """What the admin port answers."""
+        """The body of the admin port's answer."""
         with urllib.request.urlopen(f"http://{self.admin}{path}", timeout=timeout) as answer:
             return answer.read().decode()
 
@@ -141,7 +139,7 @@ class Server:
         return total
 
     def health(self, address: str | None = None, seconds: float = 10) -> str | None:
-        """What `offbeat health` says against it; nothing if all is well."""
+        """The error of `offbeat health`, or None if the server is healthy."""
         command = [self.binary, "health", "--address", address or self.address]
         try:
             done = subprocess.run(
@@ -152,13 +150,13 @@ class Server:
         return None if done.returncode == 0 else done.stderr + done.stdout
 
     def kill(self) -> None:
-        """Ends it without a word."""
+        """Kills it with SIGKILL."""
         self.process.kill()
         self.process.wait(timeout=10)
         self._folder.cleanup()
 
     def stop(self) -> None:
-        """Ends it as supervisors do."""
+        """Stops it with SIGTERM, as supervisors do."""
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGTERM)
         try:

@@ -16,10 +16,10 @@ use Offbeat\Internal\Breaker\State;
 use Offbeat\Internal\Transport\BreakingTransport;
 use Offbeat\Internal\Transport\Transport;
 
-/** A sidecar that is frozen, dead or slow, and callers who must not wait for it. */
+/** A sidecar is frozen, dead or slow, and callers must not wait for it. */
 final class BreakerTest extends OffbeatTestCase
 {
-    /** Frozen while it has our connection, and in the middle of calls of others. */
+    /** Frozen while it has our connection, and in the middle of other processes' calls. */
     public function testAFrozenSidecarCostsAWebProcessLittle(): void
     {
         $sidecar = new Sidecar();
@@ -33,10 +33,10 @@ final class BreakerTest extends OffbeatTestCase
             self::assertLessThan(0.5, $took);
             $seconds[$class][] = $took;
         }
-        // Each of the five had its time; all others failed at once, except those that were let through again.
+        // Five calls time out; all others fail at once, except later probes.
         self::assertGreaterThan(290, count($seconds[CircuitOpen::class]));
         sort($seconds[CircuitOpen::class]);
-        self::assertLessThan(0.02, $seconds[CircuitOpen::class][145]); // half of them: the machine has other work
+        self::assertLessThan(0.02, $seconds[CircuitOpen::class][145]); // the median: the machine is shared
         self::assertCount(2, $seconds);
         self::assertGreaterThanOrEqual(5, count($seconds[\Offbeat\Exception\DeadlineExceeded::class]));
         $sidecar->process->thaw();
@@ -64,7 +64,7 @@ final class BreakerTest extends OffbeatTestCase
         self::assertSame('answered', self::timed($ask)[0]);
     }
 
-    /** By another process, as in PHP-FPM by another request. */
+    /** Between processes, as between two requests under PHP-FPM. */
     public function testProcessesShareWhatTheyKnow(): void
     {
         $address = '127.0.0.1:' . Sidecar::freePort();
@@ -108,7 +108,7 @@ final class BreakerTest extends OffbeatTestCase
             if (++$calls === 1) {
                 throw new Unavailable('away');
             }
-            // While it waits for the answer, others come.
+            // Further calls arrive while the first one waits for its answer.
             self::thrown(CircuitOpen::class, static fn () => $breaking->call('x', '', 1.0));
 
             return 'answer';
@@ -121,7 +121,7 @@ final class BreakerTest extends OffbeatTestCase
         self::assertSame(2, $calls);
     }
 
-    /** Those that were in flight when it opened say nothing new. */
+    /** Failures of calls that were in flight when the circuit opened must not count again. */
     public function testCallsThatFailTogetherOpenItOnce(): void
     {
         [$depth, $breaking] = [0, null];
@@ -136,7 +136,7 @@ final class BreakerTest extends OffbeatTestCase
         self::thrown(Unavailable::class, static fn () => $breaking->call('x', '', 1.0));
         $open = self::thrown(CircuitOpen::class, static fn () => $breaking->call('x', '', 1.0));
         self::assertSame(8, $depth);
-        self::assertLessThan(0.25, $open->retryDelay); // since the third of eight
+        self::assertLessThan(0.25, $open->retryDelay); // the circuit opened at the third of eight calls
     }
 
     public function testARefusalIsAnAnswer(): void
@@ -152,7 +152,7 @@ final class BreakerTest extends OffbeatTestCase
         }
     }
 
-    /** What other users of the machine have made is not ours, nor what lies there from before a restart. */
+    /** Files of other users, and files from before a reboot, must not be used. */
     public function testTheFileIsOursAlone(): void
     {
         $store = FileStore::of('test-' . bin2hex(random_bytes(8)));
@@ -196,7 +196,7 @@ final class BreakerTest extends OffbeatTestCase
             self::assertSame(DecidedBy::Local, $auto->assignSlot(self::eightHours(), $call)->decidedBy);
         }
         self::assertLessThan(1, microtime(true) - $started);
-        for ($call = 0; $call < 8; ++$call) { // a sidecar would be sooner
+        for ($call = 0; $call < 8; ++$call) { // a sidecar would answer sooner
             [, $took] = self::timed(static fn () => self::assertSame(DecidedBy::Local, $auto->assignSlots(self::eightHours(), range(1, 1_000))->decidedBy));
             self::assertLessThan($call < 5 ? 0.5 : 0.15, $took);
         }
@@ -253,7 +253,7 @@ final class BreakerTest extends OffbeatTestCase
         };
     }
 
-    /** @return array{string, float} "answered", or what was thrown; and how long it took */
+    /** @return array{string, float} "answered" or the class that was thrown, and the seconds it took */
     private static function timed(\Closure $ask): array
     {
         $started = microtime(true);

@@ -22,7 +22,7 @@ use Offbeat\Times;
 final class CalendarsTest extends OffbeatTestCase
 {
     /**
-     * Zones with their changes of 2026: forward and back, one by half an hour, one in the south.
+     * Zones with their clock changes of 2026: one by half an hour, one in the southern hemisphere.
      *
      * @return iterable<string, array{string, string, string}>
      */
@@ -58,8 +58,8 @@ final class CalendarsTest extends OffbeatTestCase
     }
 
     /**
-     * The instant of a time of the wall clock. Where the clocks skip it, PHP, too, makes it later by what
-     * they skip; but of one that comes twice it takes the second.
+     * The instant of a wall-clock time. PHP also moves a skipped time forward by the length of the
+     * gap, but of a time that occurs twice it takes the second.
      */
     private static function first(string $time, DateTimeZone $zone): DateTimeImmutable
     {
@@ -191,7 +191,7 @@ final class CalendarsTest extends OffbeatTestCase
         }
         $start = new DateInterval('PT1H');
         $window = new CycleWindow($start, 7_200);
-        $start->h = 23; // which is the caller's own
+        $start->h = 23; // the caller may change its own object
         self::assertSame(1, $window->startOffset->h);
     }
 

@@ -6,7 +6,7 @@ namespace Offbeat\Tests;
 
 use Offbeat\Tls;
 
-/** Authorities and what they have signed, in a folder that goes with them. */
+/** Certificate authorities and their certificates, in a folder that is deleted with this object. */
 final class Certificates
 {
     private const CONFIG = "[req]\ndistinguished_name=name\n[name]\n[authority]\nbasicConstraints=critical,CA:TRUE\n"
@@ -34,7 +34,7 @@ final class Certificates
         rmdir($this->folder);
     }
 
-    /** What a client has that trusts the sidecar. */
+    /** The TLS settings of a client that trusts the sidecar. */
     public function tls(string $ca = 'ours', ?string $client = null, ?string $serverName = null): Tls
     {
         return new Tls(
@@ -45,7 +45,7 @@ final class Certificates
         );
     }
 
-    /** @return list<string> of a sidecar; of one that wants certificates of clients, if it is mutual */
+    /** @return list<string> of a sidecar, which requires client certificates if $mutual is true */
     public function flags(bool $mutual = false): array
     {
         $flags = ['--tls-certificate', $this->path('sidecar-of-ours.pem'), '--tls-key', $this->path('sidecar-of-ours.key')];

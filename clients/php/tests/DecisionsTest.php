@@ -61,7 +61,7 @@ final class DecisionsTest extends OffbeatTestCase
                 self::assertSame($wanted, $client->assignSlot($schedule, 'acme')->slotIndex);
                 self::assertSame([$wanted], $client->assignSlots($schedule, ['acme'])->slotIndexes);
             }
-            // One that is gone leaves nothing behind for one in its place.
+            // A cache by object ID must not survive its object, whose ID PHP reuses.
             $schedules[1] = new Schedule(period: 86_400, slotCount: $slots[1] = 4 << $time);
         }
     }
@@ -132,7 +132,7 @@ final class DecisionsTest extends OffbeatTestCase
         };
         self::assertSame($key(self::UUID), $key($stringable));
         self::assertSame($key(self::UUID), $row($stringable));
-        // As text it is hashed by the same letters.
+        // As text, the same characters are hashed.
         self::assertSame($key(self::UUID), $key(self::UUID, IdType::Text));
         self::assertNotSame($key(strtoupper(self::UUID)), $key(strtoupper(self::UUID), IdType::Text));
     }
@@ -271,7 +271,7 @@ final class DecisionsTest extends OffbeatTestCase
         self::assertCount(0, self::client()->assignSlots(self::eightHours(), []));
     }
 
-    /** libcurl 7.88 waits for a timer where an answer does not fit into its buffer. */
+    /** libcurl 7.88 waits for a timer if an answer does not fit into its buffer. */
     public function testMiddlingBatchesDoNotStall(): void
     {
         $client = self::client();
@@ -285,7 +285,7 @@ final class DecisionsTest extends OffbeatTestCase
         self::assertLessThan(0.1, $took[10]);
     }
 
-    /** h·n / 2^64, for the first 8 bytes h of an MD5: by halves, since PHP's integers have 63 bits. */
+    /** h·n / 2^64, for the first 8 bytes h of an MD5: in halves, as PHP has no unsigned integers. */
     private static function scaled(string $text, int $size): int
     {
         ['high' => $high, 'low' => $low] = unpack('Nhigh/Nlow', md5($text, true));

@@ -28,7 +28,7 @@ final class DueRunsTest extends OffbeatTestCase
         [$now, $watermark, $end] = [self::noon(), self::noon(), self::noon()->modify('+3 days')];
         $listed = [];
         while ($now < $end) {
-            // Now and then a machine whose clock is behind asks, and then one that was long away.
+            // Some polls come from a machine whose clock is behind, others after a long pause.
             $now = $now->modify('+' . [1, 37, 900, 20_000][mt_rand(0, 3)] . ' seconds ' . mt_rand(0, 999_999) . ' microseconds');
             $asked = mt_rand(0, 4) === 0 ? $now->modify('-30 seconds') : $now;
             $due = $client->listDueRuns(
@@ -84,7 +84,7 @@ final class DueRunsTest extends OffbeatTestCase
         self::assertSame(['catch_up_policy.on_time_tolerance', 'ERROR_REASON_FIELD_MISSING'], [$unsaid->field, $unsaid->reason]);
         self::assertSame([self::onTime($all, $now), 0], [count($drop), $drop->lateRunCount]);
         $smeared = $ask(MissedRunPolicy::RunOnce, smearSpan: 3_600);
-        // Late runs that the next run of their ID would overtake are not made up for.
+        // A late run that would start after the ID's next run is superseded.
         self::assertGreaterThan(0, $smeared->supersededRunCount);
         self::assertSame([100, 0], [count($smeared) + $smeared->supersededRunCount, $once->supersededRunCount]);
         foreach ($smeared as $index => $run) {
@@ -111,7 +111,7 @@ final class DueRunsTest extends OffbeatTestCase
         $due = self::client()->listDueRuns(self::eightHours(), $ids, watermarks: $watermarks, nowTime: $now, catchUpPolicy: new CatchUpPolicy(onTimeTolerance: 28_800));
         self::assertSame([0, 1], $due->idIndexes);
         self::assertEquals($now, $due->nextWatermarkTime);
-        // A run starts at a whole millisecond: one that was listed just before the watermark is not due.
+        // A run starts at a whole millisecond: a run just before the watermark was listed already.
         $run = $due[0]->scheduledTime;
         foreach ([['+0', 1], ['+1', 0], ['+999', 0], ['-999', 1]] as [$micros, $count]) {
             $again = self::client()->listDueRuns(
@@ -183,7 +183,7 @@ final class DueRunsTest extends OffbeatTestCase
         }
         self::assertGreaterThan(10, $early);
         self::assertSame($due->lateRunCount, $late);
-        // What was listed ahead is not listed again.
+        // Runs that were listed ahead are not listed again.
         self::assertCount(0, $ask(watermark: $due->nextWatermarkTime, lookAhead: 3_600));
         self::assertCount(0, $ask(watermark: $due->nextWatermarkTime->modify('+50 seconds'), lookAhead: 3_600));
         $refused = self::thrown(InvalidArgument::class, static fn () => $ask(watermark: $due->nextWatermarkTime->modify('+70 seconds'), lookAhead: 3_600));
@@ -216,7 +216,7 @@ final class DueRunsTest extends OffbeatTestCase
             $next = self::client()->assignSlot(self::eightHours(), $run->id, fromTime: self::noon()->modify('+22 hours'))->nextRun();
             self::assertGreaterThanOrEqual($run->late ? 7_200 : 0, $next->startTime->getTimestamp() - $run->startTime->getTimestamp());
             if ($run->id > 30) {
-                break; // a call each
+                break; // every other call takes one page
             }
         }
         $pause = new DatedExclusion(self::noon(), self::noon()->modify('+4 hours'), ExclusionPolicy::Skip);

@@ -16,7 +16,7 @@ use Offbeat\Exception\Unavailable;
 use Offbeat\IdType;
 use Offbeat\Schedule;
 
-/** What goes wrong, and how the client says so. */
+/** Failures, and how the client reports them. */
 final class FailuresTest extends OffbeatTestCase
 {
     private const UUID = '0190d7a2-1111-7abc-8def-0123456789ab';
@@ -120,7 +120,8 @@ final class FailuresTest extends OffbeatTestCase
     }
 
     /**
-     * A method is refused before the question is there, which libcurl before 8.0 often loses.
+     * The server refuses the method before it has read the request; libcurl before 8.0 often loses
+     * such an answer.
      *
      * @dataProvider transports
      */
@@ -145,7 +146,7 @@ final class FailuresTest extends OffbeatTestCase
         self::assertLessThan(5, microtime(true) - $started);
         $client = new Client('unix:/nowhere/offbeat.sock', timeout: 0.3, transport: $kind);
         self::thrown(Unavailable::class, static fn () => $client->describeSchedule(self::eightHours()));
-        // Also with a timeout shorter than the attempts.
+        // Even if the timeout is shorter than the retries would take.
         $client = new Client('127.0.0.1:' . Sidecar::freePort(), timeout: 0.05, transport: $kind);
         self::thrown(NoAnswer::class, static fn () => $client->describeSchedule(self::eightHours()));
         self::thrown(Unavailable::class, static fn () => $client->describeSchedule(self::eightHours()));
@@ -217,7 +218,7 @@ final class FailuresTest extends OffbeatTestCase
         self::assertSame(0, $sidecar->process->end());
     }
 
-    /** Without ext-grpc: where 1.51 is but loaded, forked children hang at their end. */
+    /** Without ext-grpc: if version 1.51 is merely loaded, forked children hang when they exit. */
     public function testBothSidesOfAForkMayAsk(): void
     {
         if (str_contains((string) shell_exec(escapeshellarg(PHP_BINARY) . ' -m'), 'grpc')) {
@@ -251,7 +252,7 @@ final class FailuresTest extends OffbeatTestCase
         self::assertSame('OFFBEAT_TIMEOUT', self::php($code, ['OFFBEAT_TIMEOUT' => 'soon']));
     }
 
-    /** What another process prints, warnings and deprecations included. */
+    /** The output of another PHP process, including warnings and deprecations. */
     private static function php(string $code, array $environment = [], string ...$arguments): string
     {
         $process = new Process(

@@ -12,14 +12,14 @@ use Offbeat\Internal\Transport\Transport;
 use Offbeat\NamedSpread\NamedSpread;
 use Offbeat\V1;
 
-/** A transport whose questions a test reads, and whose answers it loses. */
+/** A transport whose requests a test can read, and whose answers it can lose. */
 final class FlakyTransport implements Transport
 {
     /** @var list<array{string, string}> methods and messages, as they were sent */
     public array $sent = [];
     /** @var ?\Closure(string): void called with the method before it is sent */
     public ?\Closure $before = null;
-    /** @var ?\Closure(string): void called with the method before its answer is given out */
+    /** @var ?\Closure(string): void called with the method before its answer is returned */
     public ?\Closure $after = null;
     private readonly Transport $transport;
 
@@ -51,7 +51,7 @@ final class FlakyTransport implements Transport
         return new NamedSpread(new Calls(new Service($this, Endpoint::of($this->address), 5.0), $name, $spec));
     }
 
-    /** Two feeders, and the defaults. */
+    /** Two feeders, otherwise the defaults. */
     public static function spec(): V1\NamedSpreadSpec
     {
         return (new V1\NamedSpreadSpec())->setOrder((new V1\SpreadOrder())->setFeederCount(2));

@@ -31,12 +31,12 @@ final class GoldenDecisionsTest extends OffbeatTestCase
             $bytes = $transport->call(self::path($method), $question->serializeToString(), 10.0);
             $response = self::message("{$method}Response", []);
             $response->mergeFromString($bytes);
-            foreach (['BucketShare', 'SlotLoad', 'SecondLoad'] as $estimate) { // to differ in the last digit
+            foreach (['BucketShare', 'SlotLoad', 'SecondLoad'] as $estimate) { // floats may differ in the last digit
                 if (method_exists($response, "clear$estimate")) {
                     $response->{"clear$estimate"}();
                 }
             }
-            if ($response instanceof V1\CompareSchedulesResponse) { // why, in a sentence of its own
+            if ($response instanceof V1\CompareSchedulesResponse) { // its wording is not golden
                 foreach ($response->getPairs() as $pair) {
                     $pair->setMessage('');
                 }
@@ -50,7 +50,8 @@ final class GoldenDecisionsTest extends OffbeatTestCase
     /** @dataProvider transports */
     public function testRefusalsBecomeExceptions(string $kind): void
     {
-        // What only JSON can say wrong, messages cannot; and of "-0.001s" the runtime 3.21 loses the sign.
+        // Some mistakes exist only in JSON; and version 3.21 of the runtime loses the sign of
+        // "-0.001s".
         $refused = array_filter(
             self::decisions('reason'),
             static fn (array $case): bool => !($case['json_only'] ?? false) && !str_contains(json_encode($case['request']), '"-0.'),
@@ -68,7 +69,7 @@ final class GoldenDecisionsTest extends OffbeatTestCase
         }
     }
 
-    /** Golden answers by the client alone: what it does not decide, it says. */
+    /** Golden answers by the client alone, which reports what it cannot decide. */
     public function testLocalDecisions(): void
     {
         $answered = $sidecar = [];
@@ -144,7 +145,7 @@ final class GoldenDecisionsTest extends OffbeatTestCase
     }
 
     /**
-     * The cases of all files that have a field: "response", or "reason" of a refusal.
+     * The cases of all files that have a given field: "response", or "reason" for refusals.
      *
      * @return list<array<string, mixed>>
      */
@@ -157,7 +158,7 @@ final class GoldenDecisionsTest extends OffbeatTestCase
         return array_values(array_filter($cases, static fn (array $case): bool => isset($case[$field])));
     }
 
-    /** The request, with what is too long to write out. */
+    /** The request, with texts and lists filled in that are too long to write out. */
     private static function filled(array $case): array
     {
         $request = $case['request'];
@@ -176,7 +177,7 @@ final class GoldenDecisionsTest extends OffbeatTestCase
         return $request;
     }
 
-    /** The same, except for the last digits of estimates. */
+    /** Equal, except for the last digits of estimates. */
     private static function assertAnswer(Message $expected, Message $given, string $name): void
     {
         [$one, $other] = [$expected->serializeToJsonString(), $given->serializeToJsonString()];
@@ -198,7 +199,7 @@ final class GoldenDecisionsTest extends OffbeatTestCase
     }
 
     /**
-     * What the client reads from the columns of an answer, against what its generated class does.
+     * Compares the client's own reader of columns with the generated class.
      *
      * @param list<AssignmentColumn> $wanted
      */
@@ -236,7 +237,7 @@ final class GoldenDecisionsTest extends OffbeatTestCase
         }
     }
 
-    /** @return list<AssignmentColumn> the columns that a question asks for */
+    /** @return list<AssignmentColumn> the columns that a request selects */
     private static function wanted(Message $question): array
     {
         $mask = $question instanceof V1\AssignSlotsRequest ? $question->getReadMask() : null;
@@ -257,7 +258,7 @@ final class GoldenDecisionsTest extends OffbeatTestCase
         return intdiv(strlen($ids->getPackedUuids()), 16) + array_sum(array_map(count(...), $columns));
     }
 
-    /** A method with its service. */
+    /** The path of a method, with its service. */
     private static function path(string $method): string
     {
         return match ($method) {

@@ -20,7 +20,7 @@ use Offbeat\Schedule;
 use Offbeat\Separation;
 use Offbeat\Times;
 
-/** Kinds that a schedule declares, which never meet on one ID, also when they are late. */
+/** Kinds that a schedule declares never meet on one ID, even when they are late. */
 final class KindsTest extends OffbeatTestCase
 {
     private const HOUR = 3_600;
@@ -101,7 +101,7 @@ final class KindsTest extends OffbeatTestCase
         self::assertSame([0, 4, 2], $stand(kinds: $kinds, kindSpacing: KindSpacing::Stable));
         self::assertSame([0, 4], $stand(kinds: ['a', 'b'], kindSpacing: KindSpacing::Stable));
         self::assertSame([0, 4, 0], $stand(kinds: $kinds, kindConflicts: ['x' => ['a', 'b'], 'y' => ['b', 'c']]));
-        // Slots of five minutes: ten and two, and an even share of the rest.
+        // Slots of five minutes: the kinds need ten and two of them, and share the rest evenly.
         $timed = $client->describeSchedule(new Schedule(28_800, slotCount: 96, kinds: [new Kind('a', 3_000), new Kind('b', new DateInterval('PT10M'))]));
         self::assertSame([3_000, 600], array_map(static fn ($kind) => Times::seconds($kind->runTime), $timed->kinds));
         self::assertSame([10 + 42, 2 + 42], array_column($timed->kinds, 'gapSlotCount'));
@@ -111,7 +111,7 @@ final class KindsTest extends OffbeatTestCase
         $berlin = new Schedule(calendar: new CalendarCycle(CalendarUnit::Day, 'Europe/Berlin'), slotCount: 24, kinds: ['a', 'b']);
         $changed = $client->describeSchedule($berlin);
         self::assertSame(86_400, Times::seconds($changed->maxCycleDuration));
-        self::assertSame(11 * self::HOUR, Times::seconds($changed->kinds[0]->runBudget)); // in spring
+        self::assertSame(11 * self::HOUR, Times::seconds($changed->kinds[0]->runBudget)); // the clocks go forward
         self::assertSame('03', $changed->kinds[0]->worstCycleStartTime->format('m'));
         self::assertMatchesRegularExpression('/^20\d\d[a-z]$/D', $changed->timeZoneDatabase);
         self::assertSame('', $named->timeZoneDatabase);
@@ -142,7 +142,7 @@ final class KindsTest extends OffbeatTestCase
         $both = array_filter($starts, static fn (array $of): bool => count($of) === 2);
         self::assertGreaterThan(200, count($both));
         foreach ($both as $id => ['import' => $import, 'export' => $export]) {
-            // Half of a turn of an hour, less a millisecond.
+            // Half a turn of one hour, less a millisecond.
             self::assertGreaterThanOrEqual(1_799.999, abs($import - $export), "$id");
         }
     }
@@ -191,7 +191,7 @@ final class KindsTest extends OffbeatTestCase
         self::assertSame([0, 1, Separation::Apart], [$pair->firstJobIndex, $pair->secondJobIndex, $pair->separation]);
         self::assertSame([4 * self::HOUR, 4 * self::HOUR], [Times::seconds($pair->firstToSecond), Times::seconds($pair->secondToFirst)]);
         self::assertNotSame('', $pair->message);
-        // A job of four hours meets the next one, that of half as many does not.
+        // A job of four hours overlaps the other schedule's next job, one of two hours does not.
         $other = new Schedule(28_800, slotCount: 8, anchorTime: self::noon()->modify('+3 hours'));
         $base = new Schedule(28_800, slotCount: 8, anchorTime: self::noon());
         foreach ([[4 * self::HOUR, Separation::Meet], [new DateInterval('PT2H'), Separation::Apart]] as [$runTime, $expected]) {

@@ -14,10 +14,10 @@ use Offbeat\Lanes\TimeoutAction;
 use Offbeat\Times;
 use Offbeat\V1beta1;
 
-/** Plans of lanes, from run times of each form. */
+/** Lane plans, from run times in each form. */
 final class LanePlanTest extends OffbeatTestCase
 {
-    /** Nine of ten jobs take a second, a few take an hour. */
+    /** Nine in ten jobs take a second, a few take an hour. */
     private static function heavy(): RunTimes
     {
         return RunTimes::histogram([[1, 900], [new DateInterval('PT1M'), 90], [3600.0, 10]]);
@@ -59,7 +59,7 @@ final class LanePlanTest extends OffbeatTestCase
         self::assertGreaterThan(1_000, $plan->streamJobCount);
         self::assertSame([null], array_unique(array_column($plan->runTimeClasses, 'sampleCount')));
 
-        // Its lanes are lanes.
+        // The planned lanes can be used as they are.
         self::assertSame('express', self::client()->routeJob($plan->laneSet)->laneName);
         $free = array_column($plan->laneSet->lanes, 'workerCount', 'name');
         self::assertCount(4, self::client()->dispatchJobs($plan->laneSet, $free, array_fill(0, 9, new PendingJob('a')))->dispatches);

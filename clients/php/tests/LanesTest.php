@@ -22,7 +22,7 @@ use Offbeat\Lanes\TimeoutAction;
 use Offbeat\Lanes\WorkerSplit;
 use Offbeat\Times;
 
-/** Lanes: where jobs run, who takes them, how workers are split, and what holds a job to its time. */
+/** Lanes: where jobs run, who takes them, how workers are split, and how timeouts are enforced. */
 final class LanesTest extends OffbeatTestCase
 {
     private static function lanes(mixed ...$rule): LaneSet

@@ -104,7 +104,7 @@ final class LatenessTest extends OffbeatTestCase
         self::assertEqualsWithDelta(499 * 0.4 + 366 * 86_400 + 3.5, $metrics()['sum'], 0.01);
         self::assertTrue($client->recordLateness(new ScheduleReference('nightly', 3), [1], 'mail'));
         self::assertSame(1.0, $metrics('nightly', 'mail')['count']);
-        self::assertTrue($client->recordLateness('nightly/4', [1], 'mail')); // the same by its text
+        self::assertTrue($client->recordLateness('nightly/4', [1], 'mail')); // the same, named as text
         (new LatenessRecorder('nightly/5', kind: 'mail', client: $client))->record($scheduled, $scheduled);
         self::assertSame(3.0, $metrics('nightly', 'mail')['count']);
         self::assertFalse($client->recordLateness('other', [1], 'other'));
@@ -118,18 +118,18 @@ final class LatenessTest extends OffbeatTestCase
         $client = new Client($address, transport: $kind);
         $lateness = new LatenessRecorder('nightly', metrics: $broken, client: $client);
         $started = microtime(true);
-        for ($run = 0; $run < 1_200; ++$run) { // of which two batches find nobody
+        for ($run = 0; $run < 1_200; ++$run) { // two batches are sent while no sidecar runs
             self::assertSame(1.0, $lateness->record($start, $start->modify('+1 second')));
         }
         self::assertInstanceOf(\DomainException::class, $lateness->lastError());
         $lateness->flush();
         self::assertInstanceOf(Unavailable::class, $lateness->lastError());
         self::assertLessThan(3, microtime(true) - $started);
-        // When the sidecar is back, it gets all of them.
+        // The sidecar receives all of them once it is back.
         [$sidecar, $metrics] = self::withMetrics($address);
         $lateness->flush();
         self::assertSame(1_200.0, $metrics('nightly', 'default')['count']);
-        // What it refuses is not sent again.
+        // Refused reports are not sent again.
         $refused = new LatenessRecorder('no name', client: $client);
         $refused->record($start, $start);
         $refused->flush();
@@ -144,7 +144,7 @@ final class LatenessTest extends OffbeatTestCase
         [$sidecar, $metrics] = self::withMetrics();
         $lateness = new LatenessRecorder('nightly', 'sync', client: new Client($sidecar->address));
         $lateness->record(self::noon(), self::noon());
-        \Closure::bind(fn () => $this->due -= 4, $lateness, LatenessRecorder::class)(); // as if so much time had passed
+        \Closure::bind(fn () => $this->due -= 4, $lateness, LatenessRecorder::class)(); // as if 4 s had passed
         $lateness->record(self::noon(), self::noon());
         self::assertArrayNotHasKey('count', $metrics());
         \Closure::bind(fn () => $this->due -= 1, $lateness, LatenessRecorder::class)();
@@ -154,7 +154,7 @@ final class LatenessTest extends OffbeatTestCase
         self::assertSame(3.0, $metrics()['count']);
     }
 
-    /** It counts, and could be counted twice. */
+    /** A retried report could be counted twice. */
     public function testAReportIsNotMadeAgain(): void
     {
         $started = microtime(true);

@@ -18,8 +18,8 @@ use Offbeat\Tests\Random\Schedules;
 use Offbeat\TwisterProfile;
 
 /**
- * Random questions, answered by the client alone and by a sidecar: every field of the answers is equal, and of the
- * refusals too. Another set of them each day; OFFBEAT_SALT repeats one.
+ * Random requests, answered by the client alone and by a sidecar: every field of the answers and refusals must
+ * be equal. Each day has another set of requests; OFFBEAT_SALT repeats one.
  */
 final class LocalComparisonTest extends OffbeatTestCase
 {
@@ -53,7 +53,7 @@ final class LocalComparisonTest extends OffbeatTestCase
         self::assertGreaterThan(self::SCHEDULES / 30, min($methods), json_encode($methods));
     }
 
-    /** PHP's own generator is that of the application. */
+    /** The state of PHP's own generator belongs to the application. */
     public function testTheGlobalGeneratorIsNotTouched(): void
     {
         $twister = new Schedule(period: 86_400, placement: Placement::Twister, profile: TwisterProfile::Php);
@@ -69,7 +69,7 @@ final class LocalComparisonTest extends OffbeatTestCase
     private static function compare(\Closure $ask, string $name): int
     {
         $state = mt_rand();
-        mt_srand($state); // what a question draws is the same for both
+        mt_srand($state); // so that both draw the same values
         $local = self::outcome($ask, self::$local, DecidedBy::Local);
         mt_srand($state);
         $remote = self::outcome($ask, self::$remote, DecidedBy::Sidecar);
@@ -94,7 +94,7 @@ final class LocalComparisonTest extends OffbeatTestCase
             ++self::$refusals;
             $details = $refused->details;
             if ($details !== []) {
-                ksort($details[0]['metadata']); // a map, which has no order
+                ksort($details[0]['metadata']); // a map is unordered
             }
 
             return ['refused' => [

@@ -26,7 +26,7 @@ use Offbeat\Schedule;
 use Offbeat\ScheduleReference;
 use Offbeat\TwisterProfile;
 
-/** Who decides, in each mode; and what the client refuses to decide alone. */
+/** Modes: who decides, and which requests the client refuses to decide alone. */
 final class LocalModeTest extends OffbeatTestCase
 {
     private const NOBODY = '127.0.0.1:1';
@@ -75,7 +75,7 @@ final class LocalModeTest extends OffbeatTestCase
             self::assertSame(DecidedBy::Local, $alone->decidedBy);
             self::assertEquals(self::withoutDecider($many), self::withoutDecider($alone));
         }
-        // Of a call that takes several batches, also the last one.
+        // The last batch of a call counts too.
         self::assertSame(DecidedBy::Sidecar, $auto->assignSlots(self::eightHours(), range(1, 65_600), $noon)->decidedBy);
     }
 
@@ -122,7 +122,7 @@ final class LocalModeTest extends OffbeatTestCase
         }
         self::assertSame('a', $local->routeJob($lanes)->laneName);
         self::assertInstanceOf(OffbeatException::class, new NeedsSidecar('why'));
-        // A wrong schedule is refused in any mode.
+        // An invalid schedule is refused in every mode.
         self::assertSame('schedule.spec.slot_count', self::thrown(InvalidArgument::class, static fn () => $local->localRefusal(new Schedule(period: 60, slotCount: 7)))->field);
     }
 
@@ -179,7 +179,7 @@ final class LocalModeTest extends OffbeatTestCase
         }
     }
 
-    /** Pages of the client alone and of a sidecar are those of one answer. */
+    /** Pages from the client alone and from a sidecar are interchangeable. */
     public function testPagesOfLocalAndRemoteAnswersAreEqual(): void
     {
         $twister = new Schedule(period: 4, slotCount: 2, placement: Placement::Twister, profile: TwisterProfile::Php);

@@ -20,7 +20,7 @@ use Offbeat\Times;
 use Offbeat\V1;
 use PDO;
 
-/** A change of schedule. */
+/** Migration of IDs to another schedule. */
 final class MigrationTest extends OffbeatTestCase
 {
     /** @dataProvider transports */
@@ -75,7 +75,7 @@ final class MigrationTest extends OffbeatTestCase
         self::assertSame('70000', substr($plan->ids[69_999]->firstNewRun->runKey, -5));
     }
 
-    /** The first batch says when, if nobody did, and has the SQL. */
+    /** The first batch fixes the cutover time if none was given, and has the SQL. */
     public function testLaterBatchesGoOverWithTheFirst(): void
     {
         $sent = [];
@@ -126,7 +126,7 @@ final class MigrationTest extends OffbeatTestCase
         self::assertNotSame('', $other->advice);
     }
 
-    /** The steps, run over a table: each row once by the old schedule, and then as the plan says. */
+    /** The steps run on a table: each row runs by the old schedule, and then as planned. */
     public function testStepsOfSqlAreThePlan(): void
     {
         $database = new PDO('sqlite::memory:');

@@ -242,7 +242,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
                 break;
             }
         }
-        self::assertContains($most, range(10, 30)); // what was handed out is held until its settlement is sent
+        self::assertContains($most, range(10, 30)); // jobs that were handed out stay leased until settled
         $consumer->close();
         self::assertSame(100, $spread->describe()->counts->settledJobCount);
         $narrow = $spread->stream('one', window: 1);
@@ -263,7 +263,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         $consumer->close();
     }
 
-    /** After a restart a consumer finds the name unknown; then a producer opens and closes it. */
+    /** After a restart a consumer finds the spread unknown; then a producer opens and closes it. */
     public function testWhoIsLateToOpenASpreadLeavesItClosed(): void
     {
         $spread = self::client()->namedSpread(self::name(), feederCount: 1);
@@ -292,7 +292,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         self::assertSame(SpreadState::Closed, $spread->describe()->state);
     }
 
-    /** Producers and consumers of other processes, and a service that is killed under them. */
+    /** Producers and consumers in other processes, while the service is killed. */
     public function testNothingIsLostAndNoTwoLeasesAreOnOneJob(): void
     {
         $address = 'unix:' . sys_get_temp_dir() . '/offbeat-named-' . getmypid() . '.sock';

@@ -37,7 +37,7 @@ final class NamedSpreadProducerTest extends NamedSpreadTestCase
         $spread->discard();
     }
 
-    /** As by a service that restarts again at once. */
+    /** As when the service restarts twice in a row. */
     public function testASpreadThatIsLostAsSoonAsItIsOpenIsOpenedAgain(): void
     {
         foreach (['describe', 'submit'] as $call) {
@@ -80,7 +80,7 @@ final class NamedSpreadProducerTest extends NamedSpreadTestCase
 
         self::assertCount(1, $producer->wait(timeout: 5));
 
-        // Where another has opened the spread already, it is the part that is refused.
+        // If another producer has opened the spread already, the part is refused instead.
         $transport->sent = [];
         $transport->before = function (string $method) use ($transport, $spread): void {
             if ($method === 'SubmitGroups' && count($transport->parts()) === 2) {
@@ -126,7 +126,7 @@ final class NamedSpreadProducerTest extends NamedSpreadTestCase
         $epoch = $spread->open()->epoch;
         $leased = null;
         $transport->after = function (string $method) use ($transport, $spread, &$sidecar, &$leased, $address): void {
-            if ($method === 'SubmitGroups') { // received, its job leased, the answer lost, and all of it forgotten
+            if ($method === 'SubmitGroups') { // received and leased, then answer and state are lost
                 $transport->after = null;
                 [$leased] = $spread->pull('one', 1)->jobs;
                 $sidecar->process->end(SIGKILL);
@@ -137,7 +137,7 @@ final class NamedSpreadProducerTest extends NamedSpreadTestCase
         self::assertSame(GroupState::Received, $spread->producer()->submit('a', ['job'])->state);
         [$first, $second, $third] = $transport->parts();
         self::assertFalse($first->getCommit()->hasFirstReceipt());
-        foreach ([$second, $third] as $again) { // to the spread that was not open, and to the one that was opened
+        foreach ([$second, $third] as $again) { // to the lost spread, and to the reopened one
             self::assertSame($epoch, (int) $again->getCommit()->getFirstReceipt()->getEpoch());
             self::assertSame(1, (int) $again->getCommit()->getFirstReceipt()->getLeaseDuration()->getSeconds());
         }
@@ -194,7 +194,7 @@ final class NamedSpreadProducerTest extends NamedSpreadTestCase
     {
         $spread = self::client()->namedSpread(self::name(), feederCount: 8);
         $producer = $spread->producer();
-        for ($number = 0; $number < 1_100; ++$number) { // more than a question takes
+        for ($number = 0; $number < 1_100; ++$number) { // more than fit into a request
             $producer->submit(str_pad((string) $number, 256, 'x'), ['job']);
         }
         $consumer = $spread->consumer('one', batchSize: 550);

@@ -20,7 +20,7 @@ use Offbeat\NamedSpread\SpreadState;
 use Offbeat\Spread\SpreadPolicy;
 use Offbeat\Times;
 
-/** Named spreads: what there is besides consumers. */
+/** Named spreads: everything except consumers. */
 final class NamedSpreadTest extends NamedSpreadTestCase
 {
     public function testASpreadLivesFromOpenToClosed(): void
@@ -188,7 +188,7 @@ final class NamedSpreadTest extends NamedSpreadTestCase
         }
     }
 
-    /** What PHP-FPM does: each process ends soon, and waits for nothing. */
+    /** As under PHP-FPM: each process ends soon and waits for nothing. */
     public function testShortProcesses(): void
     {
         $code = 'require $argv[1]; $spread = (new Offbeat\Client($argv[2]))->namedSpread($argv[3], feederCount: 1);';

@@ -8,7 +8,7 @@ use Offbeat\NamedSpread\Consumer;
 use Offbeat\NamedSpread\LeasedJob;
 use Offbeat\NamedSpread\NamedSpread;
 
-/** Of named spreads, whose jobs are taken by calls and by streams. */
+/** Base of tests of named spreads, whose jobs are pulled by calls and by streams. */
 abstract class NamedSpreadTestCase extends OffbeatTestCase
 {
     public static function modes(): array
@@ -16,7 +16,7 @@ abstract class NamedSpreadTestCase extends OffbeatTestCase
         return ['pull' => ['pull'], 'stream' => ['stream']];
     }
 
-    /** A name that no other test has. */
+    /** A name that no other test uses. */
     protected static function name(): string
     {
         static $number = 0;
@@ -45,7 +45,7 @@ abstract class NamedSpreadTestCase extends OffbeatTestCase
         return $jobs;
     }
 
-    /** Takes so many jobs and acknowledges them; their payloads, sorted. */
+    /** Takes $count jobs and acknowledges them; returns their payloads, sorted. */
     protected static function work(Consumer $consumer, int $count): array
     {
         $jobs = [];

@@ -36,7 +36,7 @@ abstract class OffbeatTestCase extends TestCase
     }
 
     /**
-     * A question for each way to the sidecar.
+     * A call by each way to reach the sidecar.
      *
      * @return array<string, \Closure>
      */
@@ -62,7 +62,7 @@ abstract class OffbeatTestCase extends TestCase
         ];
     }
 
-    /** Asks by all ways, one after the other: all are answered. */
+    /** Calls by every way, one after the other; all must succeed. */
     protected static function askAll(Client $client): void
     {
         $answers = array_map(static fn (\Closure $question): mixed => $question(), self::ways($client));
@@ -82,7 +82,7 @@ abstract class OffbeatTestCase extends TestCase
     /** @return list<array<string, mixed>> */
     protected static function vectors(string $file): array
     {
-        // Without BIGINT_AS_STRING, since no number of the vectors is beyond 64 bits.
+        // JSON_BIGINT_AS_STRING is not needed: all numbers of the vectors fit into 64 bits.
         return json_decode(file_get_contents(self::VECTORS . "/$file"), true, flags: JSON_THROW_ON_ERROR);
     }
 

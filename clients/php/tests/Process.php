@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
-/** A child process whose output goes to a file, and that never outlives the tests. */
+/** A child process that writes to a file and never outlives the tests. */
 final class Process
 {
     /** @var resource */
@@ -14,7 +14,7 @@ final class Process
 
     /**
      * @param list<string> $command
-     * @param array<string, string> $environment added to that of the tests
+     * @param array<string, string> $environment added to the environment of the tests
      */
     public function __construct(array $command, array $environment = [])
     {
@@ -43,7 +43,7 @@ final class Process
         return file_get_contents($this->log);
     }
 
-    /** Waits until the output has a line like this. */
+    /** Waits until a line of the output matches. */
     public function waitFor(string $pattern): string
     {
         for ($patience = 0; $patience < 1_000; ++$patience) {
@@ -60,7 +60,7 @@ final class Process
         posix_kill($this->pid, $signal);
     }
 
-    /** Stops it, and waits until each of its threads stands still: one may answer for a moment longer. */
+    /** Stops it, and waits until each of its threads has stopped: one could still answer a call. */
     public function freeze(): void
     {
         $this->signal(SIGSTOP);
@@ -87,7 +87,7 @@ final class Process
         return proc_close($this->process);
     }
 
-    /** Waits until it ends by itself; kills it if it takes too long. */
+    /** Waits until it exits; kills it if that takes too long. */
     public function wait(float $seconds): ?int
     {
         $deadline = microtime(true) + $seconds;

@@ -2,8 +2,8 @@
 
 declare(strict_types=1);
 
-// What of promphp/prometheus_client_php 2 the client uses, and the tests read; where the library
-// itself can be loaded, it is tested instead.
+// The parts of promphp/prometheus_client_php 2 that the client and the tests use. If the library
+// can be loaded, the tests use it instead.
 
 namespace Prometheus\Storage;
 

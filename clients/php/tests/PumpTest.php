@@ -15,10 +15,10 @@ use Offbeat\NamedSpread\SettleAction;
 use Offbeat\NamedSpread\SettleOutcome;
 use Offbeat\Times;
 
-/** The pump: jobs of a spread in another queue, few at a time. */
+/** The pump moves jobs of a spread into another queue, a few at a time. */
 final class PumpTest extends NamedSpreadTestCase
 {
-    /** The same in the tests of all clients. */
+    /** The same token in the tests of all clients. */
     private const TEXT = '7.12345678901.3';
 
     public function testSmallGroupsPassALargeOneAndFewJobsAreHandedOver(): void
@@ -314,7 +314,7 @@ final class PumpTest extends NamedSpreadTestCase
         };
     }
 
-    /** Takes steps for so many seconds, or until there are enough. */
+    /** Steps the pump for $seconds, or until $isEnough. */
     private static function stepFor(float $seconds, Pump $pump, ?\Closure $isEnough = null): void
     {
         for ($end = microtime(true) + $seconds; microtime(true) < $end;) {
@@ -326,13 +326,13 @@ final class PumpTest extends NamedSpreadTestCase
         self::assertNull($isEnough, "not within $seconds s");
     }
 
-    /** The outcome, as another process gets it: it has the text alone. */
+    /** Settles as another process does, which has only the token's text. */
     private static function settle(NamedSpread $spread, string $text, SettleAction $action): SettleOutcome
     {
         return $spread->settle([[LeaseToken::parse($text), $action]])[0]->outcome;
     }
 
-    /** So many jobs of one group. */
+    /** Submits $count jobs of one group. */
     private static function submit(NamedSpread $spread, int $count): void
     {
         $spread->producer()->submit('g', self::numbers($count));

@@ -23,7 +23,7 @@ use Offbeat\SqlDialect;
 use Offbeat\SqlTarget;
 use Offbeat\Stages\Stage;
 
-/** Answers in messages of queues: by serialize() and by json_encode(). */
+/** Answers survive queue messages, by serialize() and by json_encode(). */
 final class QueueMessagesTest extends OffbeatTestCase
 {
     public function testARunInJsonHasOneForm(): void
@@ -43,7 +43,7 @@ final class QueueMessagesTest extends OffbeatTestCase
             'pieceIndex' => 0,
             'kind' => 'sync',
         ], json_decode(json_encode($run), true));
-        // What the worker makes of it: how late the job starts.
+        // The worker computes from it how late the job starts.
         $message = json_decode(json_encode(['run' => $run]), true)['run'];
         $scheduled = new DateTimeImmutable($message['scheduledTime']);
         self::assertEquals($run->scheduledTime, $scheduled);
@@ -96,7 +96,7 @@ final class QueueMessagesTest extends OffbeatTestCase
             self::assertSame($json, json_encode($again, JSON_THROW_ON_ERROR), $name);
             self::assertSame($answer::class, $again::class);
             self::assertNotSame('{}', $json, $name);
-            // What PHP alone writes for instants and spans.
+            // The form that json_encode() gives to PHP's own instants and spans.
             self::assertStringNotContainsString('timezone_type', $json, $name);
             self::assertStringNotContainsString('from_string', $json, $name);
             foreach (array_keys(json_decode($json, true)) as $key) {

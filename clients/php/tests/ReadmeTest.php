@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
-/** The README's examples: each line with a `// =>` gives what stands behind it. */
+/** The README's examples: each line with a `// =>` evaluates to the value behind it. */
 final class ReadmeTest extends OffbeatTestCase
 {
     private const IMPORT = '/^use ([\w\\\\]+);\n+/m';
@@ -13,7 +13,7 @@ final class ReadmeTest extends OffbeatTestCase
     {
         preg_match('/^```toml\n(.*?)^```/ms', self::readme(), $schedules);
         $blocks = implode("\n", self::blocks());
-        preg_match_all(self::IMPORT, $blocks, $imports); // which each example has, and a file once
+        preg_match_all(self::IMPORT, $blocks, $imports); // each example repeats them, a file has them once
         $code = preg_replace_callback(
             '#^( *)(.+); // => (.+)$#m',
             static fn (array $line): string => "$line[1]\$check($line[3], $line[2]);",
@@ -58,7 +58,6 @@ final class ReadmeTest extends OffbeatTestCase
         }
     }
 
-    /** The one rule for namespaces. */
     public function testNobodyNamesAnInternalClass(): void
     {
         self::assertStringNotContainsString('use Offbeat\\Internal', self::readme());
@@ -69,7 +68,7 @@ final class ReadmeTest extends OffbeatTestCase
         }
     }
 
-    /** Composer loads by these; autoload.php is what the tests load by. */
+    /** Composer uses these prefixes; the tests load classes by autoload.php. */
     public function testComposerFindsAllClasses(): void
     {
         $folder = __DIR__ . '/..';
@@ -79,7 +78,7 @@ final class ReadmeTest extends OffbeatTestCase
         foreach ($files as $file) {
             preg_match('/^namespace ([\w\\\\]+);/m', file_get_contents((string) $file), $namespace);
             $class = $namespace[1] . '\\' . basename((string) $file, '.php');
-            // The longest prefix that fits, as in PSR-4.
+            // PSR-4 prefers the longest matching prefix.
             $fitting = array_filter(array_keys($prefixes), static fn (string $prefix): bool => str_starts_with($class, $prefix));
             usort($fitting, static fn (string $one, string $other): int => strlen($other) <=> strlen($one));
             $path = "$folder/{$prefixes[$fitting[0]]}" . str_replace('\\', '/', substr($class, strlen($fitting[0]))) . '.php';

@@ -8,7 +8,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Schedule;
 use Offbeat\Times;
 
-/** Kinds of which only some conflict, and whose jobs wait. */
+/** Kinds with conflicts between some of them, and with start delays. */
 final class ReciprocalsTest extends OffbeatTestCase
 {
     /** @dataProvider transports */

@@ -7,7 +7,7 @@ namespace Offbeat\Tests;
 use Offbeat\Client;
 use Offbeat\Exception\OffbeatException;
 
-/** A sidecar that ends, and another one in its place a while later. */
+/** A sidecar ends, and another one takes its place a while later. */
 final class RestartTest extends OffbeatTestCase
 {
     private const AWAY = 1.5;
@@ -53,7 +53,7 @@ final class RestartTest extends OffbeatTestCase
         $next->end();
     }
 
-    /** Calls go on all the while, one after the other, through several restarts. */
+    /** Calls follow one another through several restarts. */
     public function testNoCallOfManyFails(): void
     {
         $address = '127.0.0.1:' . Sidecar::freePort();

@@ -9,7 +9,7 @@ use Offbeat\Exception\Unavailable;
 use Offbeat\Internal\NamedSpread\Retries;
 use PHPUnit\Framework\TestCase;
 
-/** What clients of named spreads try again, and what they do not. */
+/** Which errors clients of named spreads retry, and which they do not. */
 final class RetriesTest extends TestCase
 {
     public function testARefusalIsTriedAgainOnlyIfItNamesADelay(): void

@@ -14,7 +14,7 @@ use Offbeat\Internal\Transport\Endpoint;
 use Offbeat\Mode;
 use Offbeat\V1;
 
-/** Schedules by name without a sidecar, from the file that it wrote. */
+/** Schedules by name without a sidecar, from the file that it exported. */
 final class ScheduleFileTest extends OffbeatTestCase
 {
     private const TOML = <<<'TOML'
@@ -109,7 +109,7 @@ final class ScheduleFileTest extends OffbeatTestCase
         $tree['schedules'][] = ['reference' => ['name' => 'new', 'version' => 1]] + $tree['schedules'][0];
         $this->replace(json_encode($tree));
         $log = self::logged(static function () use ($local): void {
-            usleep(1_050_000); // it is looked at once a second
+            usleep(1_050_000); // the client checks the file at most once a second
             self::assertStringStartsWith('new/1/', $local->assignSlot('new/1', 'acme')->nextRun()->runKey);
         });
         self::assertSame('', $log);
@@ -177,14 +177,14 @@ final class ScheduleFileTest extends OffbeatTestCase
         return $response->serializeToJsonString();
     }
 
-    /** Another file in its place, as it is deployed. */
+    /** Replaces the file atomically, as a deployment does. */
     private function replace(string $text): void
     {
         file_put_contents("$this->path.new", $text);
         rename("$this->path.new", $this->path);
     }
 
-    /** What goes to PHP's log. */
+    /** The text that is written to PHP's error log. */
     private static function logged(\Closure $then): string
     {
         $file = tempnam(sys_get_temp_dir(), 'offbeat-');

@@ -8,7 +8,7 @@ use Offbeat\Client;
 use Offbeat\Internal\Transport\Secret;
 use Offbeat\LatenessRecorder;
 
-/** Tokens: in nothing that is shown, logged or written. */
+/** Tokens must not appear in anything that is shown, logged or written. */
 final class SecretsTest extends OffbeatTestCase
 {
     private const TOKEN = 'the-first-token-0123456789';
@@ -60,7 +60,7 @@ final class SecretsTest extends OffbeatTestCase
         self::thrown(\Error::class, static fn () => clone $secret);
     }
 
-    /** @return list<object> what can be reached from a client that has been used, with a stream that is open */
+    /** @return list<object> everything reachable from a client with an open stream */
     private static function things(Client $client): array
     {
         self::askAll($client);
@@ -97,7 +97,7 @@ final class SecretsTest extends OffbeatTestCase
 
         $shown = ['serialize' => $serialized, 'cast' => self::cast($thing)];
         if (!$thing instanceof Client && !$thing instanceof LatenessRecorder) {
-            return $shown; // what has a message is printed with all descriptors: 50 MB
+            return $shown; // dumping a protobuf message prints all descriptors: 50 MB
         }
 
         return $shown + [
@@ -109,7 +109,7 @@ final class SecretsTest extends OffbeatTestCase
         ];
     }
 
-    /** All that casts to arrays lead to. */
+    /** Everything that is reachable by casts to arrays. */
     private static function cast(object $thing): string
     {
         $text = '';

@@ -6,7 +6,7 @@ namespace Offbeat\Tests;
 
 use Offbeat\ServerLimit;
 
-/** What a sidecar says of itself. */
+/** The information that a sidecar gives about itself. */
 final class ServerInfoTest extends OffbeatTestCase
 {
     /** @dataProvider transports */

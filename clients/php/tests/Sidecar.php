@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
-/** A server process that has said that it listens. */
+/** A server process that has logged that it listens. */
 final class Sidecar
 {
     private static ?self $shared = null;
@@ -37,7 +37,7 @@ final class Sidecar
         return self::$shared ??= new self();
     }
 
-    /** Below those that the system gives to connections: one could take it before it is used, or between two uses. */
+    /** Below the ephemeral range, so that no outgoing connection takes it before or between uses. */
     public static function freePort(): int
     {
         do {

@@ -13,7 +13,7 @@ use Offbeat\Spread\ShortagePolicy;
 use Offbeat\Spread\SpreadPolicy;
 use Offbeat\Spread\SpreadTurn;
 
-/** Spreads: the orders of other programs, and how much is pulled when. */
+/** Spreads have the order of the reference programs, and pull groups lazily. */
 final class SpreadTest extends OffbeatTestCase
 {
     /** @param list<int> $sizes */

@@ -141,7 +141,7 @@ final class SqlTest extends OffbeatTestCase
             $insert->bindValue(1, $n, PDO::PARAM_INT);
             $insert->bindValue(2, $id, PDO::PARAM_INT);
             $insert->bindValue(3, substr(md5((string) $id), 0, 16));
-            $insert->bindValue(4, sprintf('%.17H', $id)); // SQLite makes a double of it
+            $insert->bindValue(4, sprintf('%.17H', $id)); // SQLite converts it to a double
             $insert->execute();
         }
     }

@@ -14,7 +14,7 @@ use Offbeat\Stages\WorkerAllocation;
 use Offbeat\Stages\WorkerMove;
 use Offbeat\Times;
 
-/** Stages: who gets how many workers, and where one goes. */
+/** Stages: how many workers each gets, and where a free worker goes. */
 final class StagesTest extends OffbeatTestCase
 {
     public function testAllocationsAreThoseOfAnExhaustiveSearch(): void
@@ -83,7 +83,7 @@ final class StagesTest extends OffbeatTestCase
         self::assertSame(['a' => 2, 'b' => 0], $starving->workerCounts());
         [$starved] = $starving->starvedStages;
         self::assertSame(['b', 1], [$starved->stageName, $starved->backlogCount]);
-        // The second worker of a is worth 100/(2·3) s, and the first one of b 1/2 s.
+        // The second worker of a saves 100/(2·3) s, the first one of b saves 1/2 s.
         self::assertEqualsWithDelta(100e6 / 6 - 1e6 / 2, $starved->cost, 0.01);
         self::assertSame($starved->cost, $starving->starvationPreventionCost);
         $fair = $client->allocateWorkers($stages, 2, preventStarvation: true);
@@ -105,7 +105,7 @@ final class StagesTest extends OffbeatTestCase
         self::assertSame([3, 1, 2], array_column($allocation->stages, 'minStableWorkerCount'));
         self::assertSame(6, $allocation->minStableWorkerCount);
         self::assertSame([false, false, true], array_map(static fn ($stage) => $stage->grows(), $allocation->stages));
-        // 90 jobs of 1 s with three workers to spare; 7 of .25 s with half of one.
+        // 90 jobs of 1 s with three spare workers; 7 jobs of 0.25 s with half a spare worker.
         [$a, $b, $c] = $allocation->stages;
         self::assertSame([30, 3.5], array_map(Times::seconds(...), [$a->drainTime, $b->drainTime]));
         self::assertNull($c->drainTime);
@@ -161,7 +161,7 @@ final class StagesTest extends OffbeatTestCase
             'stages[1].arrival_count' => ['arrivalCount' => -1],
             'stages[1].arrival_period' => ['arrivalPeriod' => 1],
         ] as $field => $wrong) {
-            // With keys, as array_filter() leaves them.
+            // Keys have gaps, as after array_filter().
             $stages = [3 => new Stage('a', 1, 1), 7 => new Stage(...$wrong + ['name' => 'b'])];
             foreach (['allocateWorkers' => 8, 'chooseStage' => null] as $method => $argument) {
                 $thrown = self::thrown(InvalidArgument::class, static fn () => $client->$method($stages, $argument), $field);

@@ -11,7 +11,7 @@ use Offbeat\Testing\DecidesLocally;
 use Offbeat\Testing\FakeClock;
 use PHPUnit\Framework\TestCase;
 
-/** What Offbeat\Testing gives to the tests of an application. */
+/** The helpers of Offbeat\Testing for tests of applications. */
 final class TestingTest extends TestCase
 {
     use DecidesLocally;

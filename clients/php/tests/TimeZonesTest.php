@@ -21,7 +21,7 @@ use Offbeat\Times;
 use Offbeat\V1;
 use PDO;
 
-/** IDs that live in time zones of their own, against PHP's. */
+/** IDs with time zones of their own, against PHP's time zones. */
 final class TimeZonesTest extends OffbeatTestCase
 {
     private const ZONES = ['Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Auckland'];
@@ -32,7 +32,7 @@ final class TimeZonesTest extends OffbeatTestCase
         $client = self::client($kind);
         $ids = range(0, 399);
         $zones = array_map(static fn (int $id): ?string => [null, ...self::ZONES][$id % 5], $ids);
-        // As names, as objects, and as what comes one by one.
+        // Zones as names, as objects, and from a generator.
         $given = (static function () use ($zones): \Generator {
             foreach ($zones as $place => $zone) {
                 yield 'same' => $zone !== null && $place % 2 === 0 ? new DateTimeZone($zone) : $zone;
@@ -117,7 +117,7 @@ final class TimeZonesTest extends OffbeatTestCase
         $ids = range(0, 1_999);
         $zones = array_map(static fn (int $id): ?string => [null, ...self::ZONES][$id % 5], $ids);
         $rows = self::client()->assignSlots($weighted, $ids, fromTime: self::noon(), weights: array_fill(0, 2_000, 960), timeZones: $zones);
-        self::assertCount(2_000 * 96, $rows); // a message takes 65,536 of them
+        self::assertCount(2_000 * 96, $rows); // a message holds 65,536
         foreach ([0, 1, 1_003, 1_999] as $id) {
             $one = self::client()->assignSlot($weighted, $id, fromTime: self::noon(), weight: 960, timeZone: $zones[$id]);
             self::assertEquals($one->nextRun(), $rows[$id * 96]->nextRun);
@@ -147,7 +147,7 @@ final class TimeZonesTest extends OffbeatTestCase
             timeZoneColumn: 'zone',
         );
         [$start, $end] = [self::noon(), self::noon()->modify('+3 hours')];
-        $asked = array_slice(self::ZONES, 0, 3); // the fourth is never selected
+        $asked = array_slice(self::ZONES, 0, 3); // rows of the fourth zone are never selected
         $predicate = self::client()->windowPredicate($schedule, $column, $start, $end, timeZones: [new DateTimeZone($asked[0]), $asked[1], $asked[2]]);
         array_map($database->exec(...), $predicate->index->createStatements);
         $select = $database->prepare("SELECT n FROM account WHERE $predicate->sql ORDER BY n");

@@ -17,7 +17,7 @@ use Offbeat\Schedule;
 use Offbeat\Times;
 use Offbeat\V1;
 
-/** Spans, instants and bytes, there and back. */
+/** Spans, instants and bytes survive the round trip. */
 final class TimesTest extends OffbeatTestCase
 {
     public function testFloatsAreWhatWasWritten(): void
@@ -107,7 +107,7 @@ final class TimesTest extends OffbeatTestCase
         $anchor = new \DateTime('1969-12-31T23:59:59.75Z');
         $span = new DateInterval('PT1H');
         $schedule = new Schedule(period: $span, anchorTime: $anchor, kinds: ['b' => new Kind('import', $span)], catchUpSpan: $span);
-        $anchor->modify('+1 year'); // which is the caller's own
+        $anchor->modify('+1 year'); // the caller may change its own object
         $span->h = 2;
         self::assertSame('1969-12-31T23:59:59.750000', $schedule->anchorTime->format('Y-m-d\TH:i:s.u'));
         self::assertSame([1, 1, 1], [$schedule->period->h, $schedule->catchUpSpan->h, $schedule->kinds[0]->runTime->h]);

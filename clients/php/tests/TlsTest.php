@@ -11,7 +11,7 @@ use Offbeat\Exception\Unavailable;
 use Offbeat\Exception\Untrusted;
 use Offbeat\Tls;
 
-/** TLS on all ways to the sidecar, and what it keeps out. */
+/** TLS on every way to the sidecar, and the peers that it rejects. */
 final class TlsTest extends OffbeatTestCase
 {
     private static Certificates $certificates;
@@ -55,7 +55,7 @@ final class TlsTest extends OffbeatTestCase
         self::assertSame(90_000, iterator_count($turns));
     }
 
-    /** Where both sides only write, neither goes on until the other reads. */
+    /** If both sides only write, neither makes progress until the other reads. */
     public function testAStreamReadsWhileItCannotWrite(): void
     {
         $client = new Client(self::$sidecar->address, tls: self::$certificates->tls());
@@ -157,7 +157,7 @@ final class TlsTest extends OffbeatTestCase
         }
     }
 
-    /** As testBothSidesOfAForkMayAsk, but libcurl keeps connections with TLS before 8.0, too. */
+    /** Like testBothSidesOfAForkMayAsk; libcurl before 8.0 keeps TLS connections as well. */
     public function testBothSidesOfAForkMayAsk(): void
     {
         if (str_contains((string) shell_exec(escapeshellarg(PHP_BINARY) . ' -m'), 'grpc')) {

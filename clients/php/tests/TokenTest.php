@@ -11,7 +11,7 @@ use Offbeat\Exception\PermissionDenied;
 use Offbeat\Exception\Unauthenticated;
 use Offbeat\Tls;
 
-/** Tokens: on all ways to the sidecar, to nobody else, and never shown. */
+/** Tokens are sent on every way to the sidecar, to no other host, and never shown. */
 final class TokenTest extends OffbeatTestCase
 {
     private const OLD = 'an-old-token-0123456789';
@@ -28,7 +28,7 @@ final class TokenTest extends OffbeatTestCase
 
     protected function setUp(): void
     {
-        ini_set('zend.exception_ignore_args', '0'); // as where one looks for mistakes
+        ini_set('zend.exception_ignore_args', '0'); // as in development
     }
 
     protected function tearDown(): void
@@ -155,7 +155,7 @@ final class TokenTest extends OffbeatTestCase
     private static function assertHidden(string $secret, object $shown): void
     {
         if ($shown instanceof \Throwable) {
-            // The arguments of the client's own functions: the tests know the secret.
+            // Only the arguments of the client's own functions: the tests know the secret.
             $isOurs = static fn (array $frame): bool => preg_match('/^Offbeat\\\\(?!Tests)/', $frame['class'] ?? '') === 1;
             $arguments = array_column(array_filter($shown->getTrace(), $isOurs), 'args');
             self::assertNotEmpty($arguments);

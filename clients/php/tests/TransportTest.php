@@ -22,7 +22,7 @@ use Offbeat\Lanes\LaneSet;
 use Offbeat\Lanes\RunTimes;
 use Offbeat\Stages\Stage;
 
-/** Answers that are no answers. */
+/** Malformed answers. */
 final class TransportTest extends OffbeatTestCase
 {
     private const LIMIT = 10_000;
@@ -84,7 +84,6 @@ final class TransportTest extends OffbeatTestCase
         }
     }
 
-    /** Of gRPC. */
     private const GRPC_NONSENSE = [
         'half a message', 'half a head', 'no message', 'two messages', 'too long', 'no status', 'broken off', 'web page',
         'not found', 'internal', 'status in words', 'shutting down', 'who are you', 'http1', 'noise',
@@ -102,7 +101,7 @@ final class TransportTest extends OffbeatTestCase
         self::assertLessThan(3, microtime(true) - $started);
     }
 
-    /** What ext-grpc makes of nonsense is its own; it must be one of ours, and soon. */
+    /** How ext-grpc reports nonsense is up to it, but the exception must be one of ours, and soon. */
     public function testNonsenseIsNamedByExtGrpc(): void
     {
         if (!isset(self::transports()['grpc'])) {
@@ -144,7 +143,7 @@ final class TransportTest extends OffbeatTestCase
     public function testAClientThatIsDroppedLeavesNoConnection(): void
     {
         $open = static fn (): int => count(scandir('/proc/self/fd'));
-        self::client('curl')->assignSlot(self::eightHours(), 'acme'); // which starts the sidecar
+        self::client('curl')->assignSlot(self::eightHours(), 'acme'); // starts the shared sidecar
         $before = $open();
         for ($client = 0; $client < 5; ++$client) {
             self::client('curl')->assignSlot(self::eightHours(), 'acme');
@@ -255,7 +254,7 @@ final class TransportTest extends OffbeatTestCase
         unlink($address);
     }
 
-    /** As of a sidecar that knows outcomes which this client does not. */
+    /** As from a newer sidecar, with outcomes that this client does not know. */
     public function testAnswersWithoutAnOutcomeAreNamed(): void
     {
         $server = self::nonsense('curl', 'empty', $address);
@@ -279,7 +278,7 @@ final class TransportTest extends OffbeatTestCase
 
     public function testAnswersThatAreNoMessagesAreNamed(): void
     {
-        $server = self::nonsense('curl', 'good', $address); // whose "abc" is none
+        $server = self::nonsense('curl', 'good', $address); // its "abc" is no valid answer
         $client = new Client($address, transport: 'curl');
         foreach ([
             static fn () => $client->assignSlot(self::eightHours(), 1),

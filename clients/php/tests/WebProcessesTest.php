@@ -59,7 +59,7 @@ final class WebProcessesTest extends OffbeatTestCase
         self::assertEqualsCanonicalizing([DeadlineExceeded::class, CircuitOpen::class], array_keys($remote));
         self::assertLessThan(0.5, max(array_map(max(...), $remote)));
         self::assertGreaterThan(self::REQUESTS - 4 * self::AT_ONCE, count($remote[CircuitOpen::class]));
-        sort($remote[CircuitOpen::class]); // half of them: the machine has other work, and loads classes each time
+        sort($remote[CircuitOpen::class]); // the median: the machine is shared, and loads classes each time
         self::assertLessThan(0.1, $remote[CircuitOpen::class][intdiv(count($remote[CircuitOpen::class]), 2)]);
 
         $auto = self::outcomes($sidecar->address, 'auto');
@@ -84,7 +84,7 @@ final class WebProcessesTest extends OffbeatTestCase
         self::recover($sidecar->address);
     }
 
-    /** The breaker closes within the longest time that it can be open by then. */
+    /** Waits for the longest time that the breaker can stay open, until it closes. */
     private static function recover(string $address): void
     {
         $end = microtime(true) + 10;
@@ -94,7 +94,7 @@ final class WebProcessesTest extends OffbeatTestCase
         self::assertSame(['sidecar'], array_keys(self::outcomes($address, 'remote', 40)));
     }
 
-    /** @return array<string, non-empty-list<float>> how long requests took, by their outcomes */
+    /** @return array<string, non-empty-list<float>> durations of requests in seconds, by outcome */
     private static function outcomes(string $address, string $mode, int $count = self::REQUESTS): array
     {
         $outcomes = [];
@@ -105,7 +105,7 @@ final class WebProcessesTest extends OffbeatTestCase
             }
             foreach ($sockets as $socket) {
                 $answer = stream_get_contents($socket);
-                fclose($socket); // for which its worker waits
+                fclose($socket); // its worker waits for the close
                 self::assertSame(1, preg_match('/\r\n\r\n(\[.*?\])/', $answer, $found), $answer);
                 [$outcome, $seconds] = json_decode($found[1], true);
                 $outcomes[$outcome][] = $seconds;

@@ -18,7 +18,7 @@ use Offbeat\RecurringExclusion;
 use Offbeat\Schedule;
 use Offbeat\Times;
 
-/** IDs that are larger than others, and IDs that are new. */
+/** Weighted IDs and new IDs. */
 final class WeightsTest extends OffbeatTestCase
 {
     private const UUID = '0190d7a2-1111-7abc-8def-0123456789ab';
@@ -31,7 +31,7 @@ final class WeightsTest extends OffbeatTestCase
     public function testPiecesStandWhereTheirHashesDo(string $kind): void
     {
         $assigned = self::client($kind)->assignSlot(self::weighted(), 'jumbo', fromTime: self::noon(), weight: 71, nextRunCount: 2);
-        self::assertSame(range(0, 7), array_column($assigned->pieces, 'pieceIndex')); // of 8: ⌈71 / 10⌉
+        self::assertSame(range(0, 7), array_column($assigned->pieces, 'pieceIndex')); // eight pieces: ⌈71 / 10⌉
         foreach ($assigned->pieces as $number => $piece) {
             $seconds = self::pieceSeconds('jumbo', $number, 28_800);
             self::assertSame($seconds, Times::seconds($piece->cycleOffset));
@@ -51,7 +51,7 @@ final class WeightsTest extends OffbeatTestCase
     {
         $client = self::client($kind);
         $ids = [self::UUID, strtoupper('0190d7a2-1111-7abc-8def-0123456789ac'), 'oops', self::UUID];
-        $weights = new \ArrayIterator(['a' => 25, 'b' => 1, 'c' => 99, 'd' => 10]); // their keys do not count
+        $weights = new \ArrayIterator(['a' => 25, 'b' => 1, 'c' => 99, 'd' => 10]); // keys are ignored
         $rows = $client->assignSlots(
             self::weighted(),
             $ids,
@@ -81,7 +81,7 @@ final class WeightsTest extends OffbeatTestCase
         self::assertCount(5, $thrown->assignments);
     }
 
-    /** Exclusions can skip some pieces of an ID: each has a row of its own that holds -1. */
+    /** Exclusions can skip some pieces of an ID: each has a row of its own with -1. */
     public function testPiecesThatNeverRunAreRefusedOneByOne(): void
     {
         $days = new CalendarCycle(CalendarUnit::Day, 'UTC');
@@ -109,7 +109,7 @@ final class WeightsTest extends OffbeatTestCase
         }
     }
 
-    /** Only the sidecar knows how many pieces there are: what is too much for it is halved. */
+    /** Only the sidecar knows the number of pieces, so the client halves batches that it refuses. */
     public function testAnyNumberOfPieces(): void
     {
         $ids = range(1, 70_000);

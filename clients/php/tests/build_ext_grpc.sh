@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds ext-grpc for this machine's PHP from Debian's source package "grpc", into
-# FOLDER/modules/grpc.so. Does nothing where that is there already.
+# FOLDER/modules/grpc.so. Does nothing if that file exists.
 #
 #     tests/build_ext_grpc.sh ../../target/php-grpc
 #
-# Needs libgrpc-dev, php-dev, dpkg-dev and a compiler. The list of packages comes from
-# the places that this machine's packages come from; apt's own settings stay as they are.
+# Needs libgrpc-dev, php-dev, dpkg-dev and a compiler. The package list comes from the
+# machine's own package sources; apt's settings do not change.
 set -euo pipefail
 folder=${1:?usage: build_ext_grpc.sh FOLDER}
 mkdir -p "$folder"

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 VECTORS = ROOT / "tests" / "vectors"
 SCHEDULES = Path(__file__).with_name("schedules.toml")
 _numbers = itertools.count()
-#: Of what tests draw at random: another one each day.
+#: The seed of random tests: another one each day.
 SALT = os.environ.get("OFFBEAT_SALT") or date.today().isoformat()
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "debug" / "offbeat"))
 
@@ -34,9 +34,9 @@ def pytest_report_header() -> str:
 
 
 def free_port() -> int:
-    """Return a port below those that the system gives to connections: none takes it meanwhile.
+    """Return a free port below the ephemeral range, so that no outgoing connection takes it.
 
-    Not by the seed that a test may have set: the suites that run beside this one have set it, too.
+    Independent of the random seed: suites that run at the same time may have set the same one.
     """
     while True:
         port = random.SystemRandom().randrange(10_000, 32_000)
@@ -45,12 +45,12 @@ def free_port() -> int:
 
 
 def state(stat: Path) -> str:
-    """Return the state of a thread, a letter; its name before it may hold anything."""
+    """Return the letter of a thread's state, which follows a name that may contain anything."""
     return stat.read_text().rpartition(")")[2].split()[0]
 
 
 def run_python(code: str, *arguments: str, timeout: float = 60) -> str:
-    """Run a program of its own; returns what it prints."""
+    """Run code in a new interpreter, and return its output."""
     done = subprocess.run(
         [sys.executable, "-W", "error::ResourceWarning", "-c", textwrap.dedent(code), *arguments],
         env={name: value for name, value in os.environ.items() if not name.startswith("GRPC_")},
@@ -77,7 +77,7 @@ class Sidecar:
         assert "listening" in line, line
 
     def freeze(self) -> None:
-        """Stop it, and wait until each of its threads is: one may answer for a moment longer."""
+        """Stop it, and wait until each thread has stopped: one could still answer a call."""
         self.process.send_signal(signal.SIGSTOP)
         deadline = time.monotonic() + 10
         threads = Path(f"/proc/{self.process.pid}/task")
@@ -118,7 +118,7 @@ def client() -> Iterator[offbeat.Client]:
 
 @pytest.fixture
 def spread(client: offbeat.Client) -> Iterator[offbeat.NamedSpread]:
-    """Return a named spread of its own for a test, with leases of a second."""
+    """Return a named spread with leases of a second, for one test alone."""
     name = f"test-{next(_numbers)}"
     spread = client.named_spread(name, 3, lease_duration=timedelta(seconds=1))
     yield spread

@@ -1,4 +1,4 @@
-"""Decisions of the decider, as messages."""
+"""Decisions of the local decider, as messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from offbeat.v1 import slots_pb2 as pb
 
 
 def as_message(response: Any) -> Any:
-    """Return a response as its message: columns stand in for one."""
+    """Return a response as its message; columns are converted to one."""
     if not isinstance(response, ColumnsResponse):
         return response
     columns = pb.SlotAssignments(**vars(response.assignments))

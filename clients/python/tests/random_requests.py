@@ -1,4 +1,4 @@
-"""Random requests, most of them right: about slots, runs, predicates and lanes."""
+"""Random requests about slots, runs, predicates and lanes; most of them are valid."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = ["import", "export", "a.b", "c_d-e", "X1"]
 
 
 class Requests:
-    """Requests of a seed."""
+    """Draws requests from a seed."""
 
     def __init__(self, seed: str) -> None:
         self.rng = random.Random(seed)
@@ -46,7 +46,7 @@ class Requests:
         return self.rng.random() < share
 
     def millis(self, span: Any) -> Any:
-        """Return a duration or a timestamp of so many milliseconds, as a message."""
+        """Return a duration or a timestamp, given in milliseconds, as a message."""
         message, millis = span
         nanos = millis % 1_000 * 1_000_000
         if self.rarely(0.004):
@@ -319,7 +319,7 @@ class Requests:
         return "ListDueRuns", request
 
     def late_runs(self) -> tuple[str, Any]:
-        """Return a question for late runs of kinds so near that milliseconds count."""
+        """Return a request for late runs of kinds that are only milliseconds apart."""
         rng = self.rng
         slots = rng.choice([4, 6, 8, 12])
         ticks = slots * rng.choice([12, 30, 60])

@@ -1,4 +1,4 @@
-"""A server that does what a test tells it, as a real one would do only on a bad day."""
+"""A server that misbehaves as a test says, which a real one rarely does."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from contextlib import suppress
 
 from offbeat.v1.server_info_pb2 import GetServerInfoResponse
 
-#: What is done with a connection; it is closed behind it.
+#: Handles a connection, which is closed afterwards.
 Script = Callable[[socket.socket], None]
 
 
 def message(version: str) -> bytes:
-    """Return an answer of ``server_info``."""
+    """Return the body of an answer to ``server_info``."""
     return GetServerInfoResponse(version=version).SerializeToString()
 
 
 def http(body: bytes, status: str = "200 OK", kind: str = "application/proto", more="") -> bytes:
-    """Return an answer of HTTP."""
+    """Return an HTTP response."""
     head = f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n{more}\r\n"
     return head.encode() + body
 
 
 def request(connection: socket.socket) -> bytes:
-    """Read a whole request; nothing if there is none."""
+    """Read a whole request; return nothing if the connection ends."""
     data = b""
     while b"\r\n\r\n" not in data:
         part = connection.recv(65_536)
@@ -40,7 +40,7 @@ def request(connection: socket.socket) -> bytes:
 
 
 def saying(answer: bytes) -> Script:
-    """Return a script that says this to a request, and closes."""
+    """Return a script that sends this answer to a request, and closes the connection."""
 
     def script(connection: socket.socket) -> None:
         request(connection)
@@ -56,7 +56,7 @@ def serving(connection: socket.socket) -> None:
 
 
 class ScriptedServer:
-    """Runs one script after the other, each for one connection; the last one for all others."""
+    """Runs one script per connection, in order; the last one serves all further connections."""
 
     def __init__(self, *scripts: Script, receive_buffer: int = 0) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))

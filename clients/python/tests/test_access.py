@@ -1,4 +1,4 @@
-"""TLS and tokens: who may ask, whom is trusted, and what is never shown."""
+"""TLS and tokens: who may call, which servers are trusted, and which secrets are never shown."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def tokens(tmp_path_factory):
 
 
 def answers(client: Client) -> None:
-    """Ask for something of each sort: unary, streams, named spreads."""
+    """Make one call of each sort: unary, streams, named spreads."""
     assert client.server_info().version
     assert client.assign_slot(EIGHT_HOURS, "acme").slot_index >= 0
     assert len(client.assign_slots(EIGHT_HOURS, range(70_000))) == 70_000
@@ -112,7 +112,7 @@ def run(coroutine):
 
 
 def ask(address: str, **arguments) -> None:
-    """Ask one question with either client; both must fail alike."""
+    """Make one call with each client; both must fail alike."""
 
     async def asynchronously() -> None:
         async with AsyncClient(address, timeout=2, **arguments) as client:

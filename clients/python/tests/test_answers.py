@@ -1,4 +1,4 @@
-"""What answers are in Python: values that queues carry, with the IDs as they were given."""
+"""Answers in Python: values that queues can carry, with the IDs as they were given."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 EIGHT_HOURS = Schedule(timedelta(hours=8))
 ID = uuid.UUID("0190d7a2-1111-7abc-8def-0123456789ab")
 
-#: Names that callers of a task cannot give to its arguments: of Celery's ``apply_async`` and tasks
-#: that are bound, of RQ's ``enqueue``, and of Dramatiq's ``send_with_options``.
+#: Argument names that a task cannot have: those of Celery's ``apply_async`` and of bound tasks,
+#: of RQ's ``enqueue``, and of Dramatiq's ``send_with_options``.
 RESERVED = {
     *("self", "args", "kwargs", "task_id", "producer", "link", "link_error", "shadow", "options"),
     *("countdown", "eta", "expires", "retry", "retry_policy", "queue", "exchange", "routing_key"),
@@ -50,7 +50,7 @@ def test_queues_can_carry_answers(client):
         with pytest.raises(dataclasses.FrozenInstanceError):
             answer.id = 7
         assert len({answer, copy.copy(answer)}) == 1
-        # Celery's serializer knows UUIDs and instants by itself, json needs a default.
+        # Celery's serializer supports UUIDs and datetimes, json needs a default.
         carried_back = json.loads(json.dumps(dataclasses.asdict(answer), default=str))
         assert set(carried_back) == {field.name for field in dataclasses.fields(answer)}
         run = carried_back.get("next_run", carried_back)
@@ -92,7 +92,7 @@ def test_an_id_is_given_back_as_it_was_given(client, member):
         one.pieces[0].next_runs[0],
     ):
         assert answer.id is member if hasattr(answer, "id") else answer.ids == [member]
-    # Its key is that of its plain value.
+    # An enum member and its plain value have the same key.
     plain = client.assign_slot(EIGHT_HOURS, member.value, from_time=NOON)
     assert row.run_key == streamed[0].run_key == one.next_run.run_key == plain.next_run.run_key
     assert row.run_key.endswith(f"/{member.value}")
@@ -127,7 +127,7 @@ def public(kind):
     ]
 
 
-#: Optional, and clear by their place.
+#: Optional parameters whose meaning is clear without a keyword.
 POSITIONAL = {
     ("Client.choose_stage", "current_stage_name"),
     ("AsyncClient.choose_stage", "current_stage_name"),

@@ -1,4 +1,4 @@
-"""The client of asyncio: the same answers, at the same time."""
+"""The asyncio client gives the same answers, and makes calls concurrently."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ from offbeat.breaker import Circuit
 
 EIGHT_HOURS = Schedule(timedelta(hours=8))
 
-#: Within so many seconds each call ends, with a timeout of 0.3 s, on a busy machine too.
+#: Seconds within which each call ends with a timeout of 0.3 s, even on a busy machine.
 WEB_SECONDS = 0.5
-#: Those that do not wait.
+#: Seconds for calls that do not wait.
 AT_ONCE = 0.05
 
 
@@ -80,7 +80,7 @@ def test_a_frozen_sidecar_holds_no_web_request(own_sidecar, was_asked_before):
     assert max(frozen.seconds) < WEB_SECONDS
     assert frozen.count(offbeat.Assignment) == 0
     assert all(issubclass(outcome, offbeat.NoAnswer) for outcome in frozen.outcomes)
-    # Five open the circuit; then there is one now and again.
+    # Five open the circuit; after that, only an occasional probe is slow.
     assert 5 <= frozen.slow() <= 20
     assert frozen.count(offbeat.CircuitOpen) >= 290
     own_sidecar.process.send_signal(signal.SIGCONT)
@@ -204,7 +204,7 @@ def test_words_stand_for_timeouts(monkeypatch):
         lambda: Breaker(failure_count=1.5),
         lambda: Breaker(open_duration=timedelta(0)),
         lambda: Breaker(open_duration=1),
-        lambda: Breaker(open_duration=timedelta(minutes=1)),  # longer than the longest
+        lambda: Breaker(open_duration=timedelta(minutes=1)),  # longer than the maximum
         lambda: Breaker(max_open_duration=timedelta(days=2)),
         lambda: Client(breaker=5),
     ],
@@ -236,7 +236,7 @@ def clock(monkeypatch):
 
 
 def call(circuit, error=None):
-    """Make a call that ends so; returns whether it was made."""
+    """Make a call that fails with the error, if any; return whether it was made."""
     try:
         with circuit.call():
             if error is not None:
@@ -256,7 +256,7 @@ def test_calls_in_a_row_open_it_and_it_stays_open_twice_as_long_each_time(clock,
     circuit = Circuit(Breaker(failure_count=3), "address")
     call(circuit, error)
     call(circuit, error)
-    call(circuit)  # an answer: the row begins again
+    call(circuit)  # an answer resets the count of failures
     assert all(call(circuit, error) for _ in range(3))
     for seconds in [1, 2, 4, 8, 16, 30, 30]:
         assert not call(circuit)
@@ -332,9 +332,9 @@ def test_a_forked_child_begins_anew(clock):
     circuit = Circuit(Breaker(failure_count=1), "address")
     call(circuit, AWAY)
     clock.now += 1.01
-    with circuit.call(), circuit._lock:  # of another thread, say
+    with circuit.call(), circuit._lock:  # as if held by another thread
         pid = os.fork()
         if pid == 0:
-            signal.alarm(5)  # not forever, if the lock is held in the child
+            signal.alarm(5)  # ends a child that would wait for the lock forever
             os._exit(0 if call(circuit) and call(circuit) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

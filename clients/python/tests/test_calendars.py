@@ -25,7 +25,7 @@ DAY = timedelta(days=1)
 
 
 def share(id_value: object) -> int:
-    """The hash of an ID: its share of the cycle, times 2^64."""
+    """The hash of an ID, which is its share of the cycle times 2^64."""
     return int.from_bytes(hashlib.md5(str(id_value).encode()).digest()[:8], "big")
 
 

@@ -1,4 +1,4 @@
-"""Columns of answers by name, and the runs of before."""
+"""Columns of answers by name, and last runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether jobs of schedules that exist today are kept apart."""
+"""Comparisons of existing schedules: whether their jobs are kept apart."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def test_the_worst_of_all_pairs_is_that_of_all(client):
     pairs = {(pair.first_job_index, pair.second_job_index): pair for pair in compared.pairs}
     assert list(pairs) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert compared.separation is Separation.MEET
-    # The fourth stands where the kind 0 does.
+    # The fourth job has the same place as kind 0.
     assert pairs[0, 3].separation is Separation.MEET
     assert pairs[1, 3].separation is Separation.APART
-    # By another salt, IDs stand anywhere.
+    # Another salt places IDs independently.
     assert pairs[0, 2].separation is not Separation.APART
 
 

@@ -12,7 +12,7 @@ from offbeat import AsyncClient, DeadLetterCause, SettleAction
 
 
 def dead_letters_of(spread, *payloads):
-    """Let jobs become dead letters, and list all that there are."""
+    """Dead-letter jobs with these payloads, and return all dead letters."""
     spread.producer().submit(payloads[0], payloads)
     jobs = spread.pull("one", len(payloads)).jobs
     spread.settle([(job, SettleAction.DEAD_LETTER) for job in jobs])
@@ -68,7 +68,7 @@ def test_dead_letters_of_an_epoch_that_has_ended_are_skipped(client):
 
     assert asyncio.run(ask()) == (0, 0)
     assert list(spread.dead_letters()) == fresh
-    # Of both epochs together: those of the spread are found.
+    # Dead letters of both epochs: only those of the current spread are found.
     assert spread.redrive_dead_letters([stale[0], fresh[0], stale[1]]) == 1
     assert [job.payload for job in spread.pull("one", 9).jobs] == [b"new 0"]
     assert spread.delete_dead_letters([*stale, *fresh]) == 2

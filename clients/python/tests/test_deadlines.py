@@ -1,4 +1,4 @@
-"""Deadlines of attempts: what is raised when, and what is as it was before."""
+"""Attempt deadlines: when they raise, and that they restore timers and handlers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_job_that_has_begun_too_late_does_not_begin():
 
 
 def test_a_job_whose_time_is_up_at_once_is_interrupted():
-    # Some of the signals come just before the job begins to wait, and must come again.
+    # Some signals arrive just before the job begins to wait, and must be sent again.
     started = time.monotonic()
     for step in range(400):
         with pytest.raises(AttemptTimedOut), AttemptDeadline(route(1e-6 * (step % 100))):
@@ -99,7 +99,7 @@ def test_a_job_that_swallows_the_interruption_still_finds_it():
         try:
             time.sleep(20)
         except AttemptTimedOut:
-            time.sleep(0.05)  # is interrupted once, as by Celery
+            time.sleep(0.05)  # interrupted once, as Celery does
         with pytest.raises(AttemptTimedOut):
             deadline.check()
 
@@ -122,7 +122,7 @@ def test_the_outer_deadline_outlives_the_inner_one():
                 pass
             with pytest.raises(AttemptTimedOut), AttemptDeadline(route(0.05, "inner")):
                 time.sleep(20)
-            assert signal.getitimer(signal.ITIMER_REAL)[0] > 0.1  # set again, for the outer one
+            assert signal.getitimer(signal.ITIMER_REAL)[0] > 0.1  # set again for the outer deadline
             time.sleep(20)
 
     with pytest.raises(AttemptTimedOut) as caught:
@@ -138,7 +138,7 @@ def test_a_timer_of_others_goes_on_behind():
     with pytest.raises(AttemptTimedOut), AttemptDeadline(route(0.1)):
         time.sleep(20)
     assert rung == []
-    time.sleep(0.8)  # interrupted by the handler, and slept to its end
+    time.sleep(0.8)  # the handler interrupts it, and it then sleeps to its end
     assert [0.8 <= at - started < 5 for at in rung] == [True]
     assert signal.setitimer(signal.ITIMER_REAL, 0)[1] == pytest.approx(5)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -221,7 +221,7 @@ def test_asyncio_waits_for_what_remains():
 
 
 def test_the_timer_is_given_back_whenever_the_time_is_up():
-    # The time is up at every moment of entering and leaving, again and again.
+    # The time runs out at every point of entering and leaving, many times.
     for step in range(4_000):
         try:
             with AttemptDeadline(route(1e-6 * (step % 400 + 1))):

@@ -198,7 +198,7 @@ def test_reciprocals_show_both_views(client):
     timed = client.reciprocal_slots(
         schedule, slot_index=1, run_times=[timedelta(hours=4), timedelta(minutes=1)]
     )
-    # needs 4 and 1, slack 3: the second kind stands at 4 + ⌊1·3/2⌋
+    # the kinds need 4 slots and 1, the slack is 3: the second one is at 4 + ⌊1·3/2⌋
     assert [kind.id_slot_index for kind in timed.kinds] == [1, 6]
     assert [kind.gap_slot_count for kind in timed.kinds] == [5, 3]
     stable = client.reciprocal_slots(schedule, kind_count=4, kind_spacing=KindSpacing.STABLE)

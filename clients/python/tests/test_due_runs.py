@@ -118,7 +118,7 @@ def test_policies_of_missed_runs(client):
     once = asked(MissedRunPolicy.RUN_ONCE, smear_span=30 * MINUTE)
     late = [run for run in once if run.late]
     assert len(late) == once.late_run_count
-    # Of an ID that would start late after its next run, that run is enough.
+    # A late run that would start after the ID's next run is superseded by it.
     superseded = {id_ for id_ in ids if late_start(id_) >= NOON + offset(id_)}
     superseded -= {id_ for id_, _ in on_time}
     assert once.superseded_run_count == len(superseded)
@@ -167,7 +167,7 @@ def test_what_an_outage_makes_too_large_for_an_answer_comes_in_pages(client):
     assert list(due.id_indexes) == [id_ for id_ in ids for _ in range(1 + id_ % 7)]
     assert due.late_run_count + len(runs_between(ids, NOON - MINUTE, NOON)) == len(due)
     assert due.next_due_time == min(run for _, run in runs_between(ids, NOON, NOON + HOUR))
-    # Of one ID alone, too.
+    # The same for a single ID.
     one = client.list_due_runs(
         Schedule(timedelta(seconds=1), slot_count=1),
         ["acme"],
@@ -296,7 +296,7 @@ def test_the_instant_of_the_first_batch_is_that_of_all():
         next_watermark_time=Timestamp(seconds=377, nanos=1_000)
     )
     _, second = question.send(answer)
-    # What was looked ahead is not part of now.
+    # The look-ahead does not move the current time.
     assert second.now_time == Timestamp(seconds=77, nanos=1_000)
     assert list(second.ids.integers) == [65_536]
 

@@ -1,4 +1,4 @@
-"""What goes wrong, and how the client says so."""
+"""Failures, and how the client reports them."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def test_nobody_there_is_unavailable_whatever_the_timeout(seconds):
     with pytest.raises(offbeat.Unavailable, match="offbeat serve"):
         client.describe_schedule(EIGHT_HOURS)
 
-    async def ask():  # at first grpc may still be about to connect
+    async def ask():  # grpc may still be connecting
         async with offbeat.AsyncClient(client.address, timeout=seconds) as asynchronous:
             with pytest.raises(offbeat.NoAnswer):
                 await asynchronous.describe_schedule(EIGHT_HOURS)

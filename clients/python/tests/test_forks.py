@@ -1,4 +1,4 @@
-"""Both sides of a fork ask: also if threads of the parent are in calls, also over TLS."""
+"""Both processes of a fork can call, even with parent threads in calls, and over TLS."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 from authority import Authority
 from conftest import Sidecar, free_port, run_python
 
-#: What all programs begin with: a client, a call, and a child whose status says whether it asked.
+#: The start of all programs: a client, a call, and a child whose exit status says whether its
+#: call succeeded.
 BEGIN = """
     import os, sys, threading, time
     from datetime import timedelta
@@ -90,7 +91,7 @@ def target(request, tmp_path_factory):
 @pytest.mark.parametrize("used_before", [True, False])
 def test_both_sides_of_a_fork_may_ask(target, used_before):
     output = run_python(QUIET, *target, "10", str(used_before))
-    # The parent's connection has outlived those who had copies of it, and nothing loaded grpc.
+    # The parent's connection outlives the children that inherited it, and grpc is not loaded.
     assert output == "10\n1 True False\n"
 
 
@@ -101,7 +102,7 @@ def test_children_may_ask_while_threads_of_their_parent_do(target):
 
 
 def test_a_fork_without_hooks_is_noticed(target):
-    """A server in C may fork an interpreter without calling what Python calls after a fork."""
+    """A server in C may fork an interpreter without running Python's after-fork hooks."""
     code = (
         BEGIN
         + """
@@ -136,7 +137,7 @@ def test_a_lock_that_another_thread_held_at_the_fork_is_free_in_the_child(target
 
 
 def test_the_lock_of_protobuf_is_free_in_the_child(sidecar, monkeypatch):
-    """Messages take it where protobuf has no library in C."""
+    """The pure Python implementation of protobuf takes this lock for messages."""
     monkeypatch.setenv("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python")
     code = (
         BEGIN

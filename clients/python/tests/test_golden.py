@@ -1,4 +1,4 @@
-"""The golden decisions, through the generated code alone; refusals by both protocols."""
+"""The golden decisions through the generated code alone, and refusals by both protocols."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SERVICES = {
         (lateness_pb2, lateness_pb2_grpc, "LatenessService"),
     ]
 }
-#: Those that are about something that is not there; the others are about what was sent.
+#: Reasons of status NOT_FOUND; all others are about the request itself.
 NOT_FOUND = {"UNKNOWN_SCHEDULE"}
 
 
@@ -56,7 +56,7 @@ def channel(sidecar):
 
 
 def ask(channel, method, request):
-    """Ask whichever service has a method of that name; all names differ."""
+    """Call the method; its name alone determines the service."""
     service, stub = service_of(method)
     return getattr(stub(channel), method)(message_of(service, method, request), timeout=10)
 
@@ -72,7 +72,7 @@ def message_of(service, method, request):
 
 
 def decisions(field):
-    """Return the cases of all files that have a field: `response`, or `reason` of a refusal."""
+    """Return the cases of all files that have a field: `response`, or `reason` for refusals."""
     files = sorted(DECISIONS.glob("*.json"))
     assert len(files) >= 4
     cases = [case for file in files for case in json.loads(file.read_text())]
@@ -80,7 +80,7 @@ def decisions(field):
 
 
 def filled(case):
-    """Return the request, with what is too long to write out."""
+    """Return the request, with texts and lists filled in that are too long to write out."""
     request = case["request"]
     for fill in ("fill_text", "fill_list"):
         if fill in case:
@@ -110,7 +110,7 @@ def test_golden_answers(channel):
 
 
 def refused_by_both(channel, transport, case):
-    """Return the exceptions of a refusal, by gRPC and by the Connect protocol."""
+    """Return the exceptions for a refusal, by gRPC and by the Connect protocol."""
     method, request = case["method"], filled(case)
     with pytest.raises(grpc.RpcError) as caught:
         ask(channel, method, request)
@@ -122,7 +122,7 @@ def refused_by_both(channel, transport, case):
 
 def test_refusals_become_exceptions(channel, sidecar):
     transport = Transport(Access(sidecar.address))
-    # What only JSON can say wrong, messages cannot.
+    # Some mistakes can be made only in JSON, and not in messages.
     refused = [case for case in decisions("reason") if not case.get("json_only")]
     assert len(refused) > 90
     for case in refused:

@@ -1,4 +1,4 @@
-"""gevent and eventlet: one call that has no answer holds up no other greenlet."""
+"""gevent and eventlet: a call without an answer does not block other greenlets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from authority import Authority
 from conftest import Sidecar, free_port, run_python
 
-#: How long a greenlet that only ticks may be held up, in seconds; calls wait for TIMEOUT.
+#: Seconds for which a greenlet that only ticks may be blocked, and the timeout of calls.
 HELD_UP, TIMEOUT = 0.2, 1.5
 
 BEGIN = {
@@ -107,7 +107,7 @@ FORKING = """
 
 @pytest.fixture(params=["plain", "tls"])
 def target(request, tmp_path):
-    """Return a sidecar of its own, and the authority of its certificate, if it has one."""
+    """Return a sidecar for one test alone, and the authority of its certificate, if it has one."""
     flags, ca = [], ""
     if request.param == "tls":
         authority = Authority(tmp_path, "ours")
@@ -119,7 +119,7 @@ def target(request, tmp_path):
     assert sidecar.stop() == 0
 
 
-# grpc, by which streams go, knows gevent alone.
+# Streams use grpc, which supports gevent only.
 @pytest.mark.parametrize(
     ("library", "question"), [("gevent", "call"), ("gevent", "stream"), ("eventlet", "call")]
 )

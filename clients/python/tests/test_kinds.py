@@ -95,10 +95,10 @@ def test_run_times_spacings_and_conflicts_decide_the_places(client):
 
     names = ["a", "b", "c"]
     assert offsets(kinds=names, kind_spacing=KindSpacing.STABLE) == [0, 48, 24]
-    # Kinds a and c may meet: b stands opposite of both.
+    # Kinds a and c may meet: b is opposite to both.
     assert offsets(kinds=names, kind_conflicts=[("a", "b"), ["c", "b"]]) == [0, 48, 0]
     timed = [Kind("a", 25 * MINUTE), Kind("b", MINUTE), Kind("c", MINUTE)]
-    # a needs 5 slots, b and c one each, and all share the 89 that are left.
+    # Kind a needs 5 slots, b and c need one each, and all share the other 89.
     assert offsets(kinds=timed) == [0, 34, 65]
     described = client.describe_schedule(Schedule(PERIOD, slot_count=96, kinds=timed))
     assert [kind.run_time for kind in described.kinds] == [25 * MINUTE, MINUTE, MINUTE]
@@ -112,13 +112,13 @@ def test_a_change_of_the_clocks_that_shortens_a_budget_is_named(client):
     described = client.describe_schedule(schedule)
     assert described.max_cycle_duration == timedelta(days=1)
     assert described.time_zone_database
-    # A change takes an hour from the 12; it is at 01:00 UTC, on the last Sunday of March.
+    # The change of the clocks at 01:00 UTC on the last Sunday of March takes one of 12 hours.
     assert {kind.run_budget for kind in described.kinds} == {11 * HOUR}
     for kind in described.kinds:
         assert kind.gap_slot_count == 12
         start = kind.worst_cycle_start_time
         assert (start.month, start.hour, start.weekday()) == (3, 23, 5)
-    # Numbers of kinds have the same.
+    # Kinds that are only counted have the same budget.
     placed = client.reciprocal_slots(Schedule(calendar=BERLIN, slot_count=24), kind_count=2)
     assert [kind.run_budget for kind in placed.kinds] == [11 * HOUR] * 2
 

@@ -1,4 +1,4 @@
-"""Lanes: where jobs run, and each field there and back."""
+"""Lanes: where jobs run, and that each field survives the round trip."""
 
 from __future__ import annotations
 
@@ -137,9 +137,9 @@ def test_what_keeps_workers_where_they_are(client):
     assert counts() == [1, 9]
     assert counts(max_move_count=3) == [5, 5]
     assert counts(min_improvement_percent=80) == [8, 2]
-    # From 20/3 to 20/10 is nearly 70 %.
+    # From 20/3 to 20/10 is an improvement of nearly 70 %.
     assert counts(min_improvement_percent=69) == [1, 9]
-    # Workers that have to go do not count.
+    # Moves that are forced do not count against the limit.
     assert counts(worker_count=6, max_move_count=0) == [4, 2]
 
 
@@ -176,7 +176,7 @@ def test_heavy_tails_get_lanes_and_even_ones_none(client):
     assert plan.cutoffs
     assert all(0 < at.express_worker_count < 4 for at in plan.cutoffs)
     assert timedelta(seconds=0.2) <= max(at.cutoff for at in plan.cutoffs) <= 60 * SECOND
-    # What was planned is what is asked about.
+    # A planned lane set can be used in calls as it is.
     assert client.route_job(plan.lane_set).lane_name == plan.lane_set.lanes[0].name
     assert plan == client.plan_lanes(reversed(HEAVY), **ask)
     assert plan != client.plan_lanes(HEAVY, seed=1, **ask)
@@ -250,7 +250,7 @@ def test_plans_by_type(client):
     assert mail.mean_sojourn_with_lanes < mail.mean_sojourn_without_lanes
     for at in plan.cutoffs:
         assert (at.mean_slowdown_range is not None) == at.stable
-    # Without types there is nothing of it, and the same with timeouts.
+    # Without types these fields are empty, and the plan by timeouts is the same.
     untyped = client.plan_lanes(HEAVY, **ask)
     assert (untyped.lanes_by_type, untyped.job_types) == (None, ())
     assert untyped.sensitivities[0].by_type is None

@@ -1,4 +1,4 @@
-"""Kinds that are late keep apart, too."""
+"""Late runs of different kinds keep apart."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def late_runs(client, schedule, ids, now, **question):
 def test_late_kinds_keep_apart(client):
     now = NOON + timedelta(minutes=17, microseconds=3)
     late = late_runs(client, THREE, range(1_000), now)
-    # A turn is an hour (a cycle has eight), and a kind has a third of it.
+    # A turn is an hour, an eighth of a cycle, and each kind has a third of it.
     apart = 20 * MINUTE - timedelta(milliseconds=1)
     pairs = 0
     for starts in late.values():
@@ -51,7 +51,7 @@ def test_late_kinds_keep_apart(client):
         assert all(b - a >= apart for a, b in zip(in_order, in_order[1:]))
     assert pairs > 1_000
 
-    # Half of that is kept free of the regular runs of other kinds, too.
+    # Half of that is also kept free around the regular runs of other kinds.
     for id_, starts in late.items():
         for kind, start in starts.items():
             for other in set(SLOTS) - {kind}:
@@ -67,7 +67,7 @@ def test_a_schedule_may_have_a_catch_up_span_of_its_own(client):
          for start in starts.values()]
         for schedule in (quick, THREE)
     )  # fmt: skip
-    # Most start in the first turn, that is within the span.
+    # Most start in the first turn, which is within the span.
     assert sorted(soon)[len(soon) // 2] < now + 10 * MINUTE < sorted(later)[len(later) // 2]
 
 
@@ -90,7 +90,7 @@ def test_a_new_id_of_a_kind_starts_in_a_free_turn(client):
 
 def test_a_run_that_is_on_time_leaves_the_next_kind_alone(client):
     timed = replace(THREE, kinds=[Kind(kind, 20 * MINUTE) for kind in SLOTS])
-    # Of 160 minutes, a run takes 20.
+    # A run takes 20 of 160 minutes, which leaves 140 for the tolerance.
     question = {"watermark": NOON, "now_time": NOON, "kind": "check"}
     client.list_due_runs(
         timed, ["acme"], catch_up_policy=CatchUpPolicy(on_time_tolerance=140 * MINUTE), **question

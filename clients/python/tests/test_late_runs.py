@@ -41,14 +41,14 @@ def test_a_late_run_gives_way_to_the_next_regular_one(client):
         id_ for id_, offset in zip(ids, offsets) if 1_800 <= offset < 3_540
     }
     every = client.list_due_runs(hourly, ids, **question)
-    # The next run of some is at this very instant.
+    # The next runs of some IDs are at this very instant.
     now = missed.count(0)
     assert (every.superseded_run_count, every.late_run_count) == (now, len(missed) - now)
 
 
 def test_runs_ahead_of_now_are_listed_and_asked_about_no_more(client):
     hourly = Schedule(HOUR, slot_count=60)
-    ids = list(range(70_000))  # two batches, of one instant
+    ids = list(range(70_000))  # two batches with the same current time
     before = datetime.now(UTC)
     due = client.list_due_runs(
         hourly,
@@ -69,7 +69,7 @@ def test_runs_ahead_of_now_are_listed_and_asked_about_no_more(client):
     assert [(run.id, run.scheduled_time, run.start_time) for run in due] == expected
     assert expected[-1][0] > 65_536
     assert due.late_run_count == 0
-    # The next is listed as soon as it is due, and nothing before.
+    # The next run is listed as soon as it is due, and not before.
     following = client.list_due_runs(
         hourly, ids, watermark=due.next_watermark_time, now_time=due.next_due_time
     )

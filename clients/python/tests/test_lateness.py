@@ -42,7 +42,7 @@ class Metered:
         return float(found.group(1)) if found else 0
 
     def soon(self, count: float, schedule: str) -> float:
-        """Wait until a series has so many values, and return how many it has."""
+        """Wait until a series has this many values, and return how many it has."""
         deadline = time.monotonic() + 5
         while self.value("count", schedule) < count and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -77,7 +77,7 @@ def test_prometheus_has_a_histogram_of_what_all_answers_say(client):
     due = replace(run, start_time=run.start_time + 99 * SECOND)
     assert (run.late, due.late) == (False, True)
     for schedule in (ScheduleReference("bank-sync", 2), "bank-sync/2"):
-        for scheduled in (run, row, due):  # which know their kind
+        for scheduled in (run, row, due):  # all of them have their kind
             late = recorder.record(schedule, scheduled, started_time=run.start_time + 7 * SECOND)
             assert late == 7 * SECOND
     late = recorder.record(
@@ -94,7 +94,7 @@ def test_prometheus_has_a_histogram_of_what_all_answers_say(client):
     assert (sample("count"), sample("sum")) == (8, 49)
     assert (sample("bucket", le="0.1"), sample("bucket", le="5.0")) == (1, 1)
     assert sample("bucket", le="15.0") == 8
-    # A registry takes a name once; a second recorder counts in the same place.
+    # A registry accepts a name once, so a second recorder shares the metric.
     LatenessRecorder(registry=registry).record("bank-sync", NOON, kind="sync")
     assert sample("count") == 9
 
@@ -140,7 +140,7 @@ def test_the_sidecar_counts_what_a_thread_sends(metered, client):
     recorder.record(ScheduleReference("mail", 2), NOON, started_time=NOON - SECOND)
     assert metered.soon(4, "mail") == 4
     assert metered.value("sum", "mail") == 3 + 366 * 86_400
-    # The thread ends when all is sent, and another begins with the next value.
+    # The thread ends when everything is sent; the next value starts another one.
     recorder.record("mail", NOON, started_time=NOON)
     assert metered.soon(5, "mail") == 5
 
@@ -171,7 +171,7 @@ def test_no_job_waits_or_fails_for_a_sidecar_that_is_away(caplog):
     assert [record.message[:32] for record in caplog.records] == [
         "the lateness of runs cannot be s"
     ]
-    # What was kept is counted when it is back, once.
+    # Buffered values are counted once when the sidecar is back.
     metered = Metered(port)
     try:
         assert metered.soon(100, "bank-sync") == 100

@@ -1,6 +1,6 @@
-"""Local decisions and those of a real sidecar: every field equal, refusals too.
+"""Local decisions equal those of a real sidecar in every field, including refusals.
 
-The requests are those of a salt: the day's date, or ``OFFBEAT_SALT``. It is printed.
+The seed of the requests is today's date, or ``OFFBEAT_SALT``. It is printed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def transport(sidecar):
 
 
 def asked(transport: Transport, method: str, request: Any) -> Any:
-    """Return the sidecar's answer, or what the client makes of its refusal."""
+    """Return the sidecar's answer, or the client's exception for its refusal."""
     try:
         return as_message(transport.call(method, request, 10))
     except offbeat.OffbeatError as error:

@@ -1,4 +1,4 @@
-"""Going over to another schedule, and audits of IDs: against Python's own arithmetic."""
+"""Migrations to another schedule, and audits of IDs, against Python's own arithmetic."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_the_batches_of_a_migration_are_one_answer():
         left_out_run_count=2,
     )
     _, request = question.send(first)
-    # The cutover of the first batch is that of all, and one plan in SQL is enough.
+    # All batches have the cutover of the first one, and one SQL plan is enough.
     assert request.cutover_time == first.cutover_time
     assert not request.HasField("sql_target")
     with pytest.raises(StopIteration) as ended:

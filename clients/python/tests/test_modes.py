@@ -1,4 +1,4 @@
-"""Who decides: the sidecar, the client, or whichever can."""
+"""Modes: the sidecar decides, or the client, or the client when it can."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def schedules(tmp_path_factory):
-    """Return the file of the sidecar's schedules, as the command writes it."""
+    """Return the file of the sidecar's schedules, as `offbeat schedules export` writes it."""
     path = tmp_path_factory.mktemp("schedules") / "schedules.json"
     export = [BINARY, "schedules", "export", SCHEDULES]
     path.write_bytes(subprocess.run(export, check=True, capture_output=True).stdout)
@@ -105,7 +105,7 @@ def test_answers_are_equal_and_say_who_decided(client, schedules, name):
     local = Client(no_sidecar(), mode="local", schedules=schedules)
     remote, answer = ask(client), ask(local)
     assert answer == remote
-    if not isinstance(answer, list):  # a list of slots is not an object of ours
+    if not isinstance(answer, list):  # a plain list of slots has no such attribute
         assert (answer.decided_by, remote.decided_by) == ("local", "sidecar")
 
     async def asked():
@@ -258,7 +258,7 @@ def exported(**changes):
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    """Return a file that is looked at whenever it is asked."""
+    """Return a schedule file that the client checks at every call."""
     monkeypatch.setattr("offbeat.local.catalog._LOOK_SECONDS", 0.0)
     path = tmp_path / "schedules.json"
     path.write_text(json.dumps(exported()))
@@ -276,7 +276,7 @@ def test_a_file_is_that_of_the_sidecar(client, schedules):
     with pytest.raises(offbeat.NotFound) as wanted:
         client.assign_slot("bank-sync/9", 5)
     assert str(caught.value) == str(wanted.value)
-    # It may be newer there.
+    # The sidecar may have a newer version.
     auto = Client(mode="auto", schedules=schedules)
     with pytest.raises(offbeat.NotFound) as caught:
         auto.assign_slot("bank-sync/9", 5)

@@ -16,7 +16,7 @@ SECOND = timedelta(seconds=1)
 
 
 def drawing(spread, kind, ahead=16):
-    """A consumer that has so many jobs ahead."""
+    """A consumer that prefetches this many jobs."""
     if kind == "stream":
         return spread.stream("one", window=ahead)
     return spread.consumer("one", batch_size=ahead, wait=1)
@@ -111,7 +111,7 @@ def test_jobs_that_waited_too_long_are_not_handed_out(spread, kind):
     spread.producer().submit("g", [str(number) for number in range(3)])
     consumer = drawing(spread, kind)
     next(consumer)
-    time.sleep(1.1)  # two more have come with it
+    time.sleep(1.1)  # two more jobs were prefetched with it
     assert next(consumer).attempt == 2, "those of the first batch have expired"
     consumer.close()
 

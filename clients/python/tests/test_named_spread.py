@@ -28,7 +28,7 @@ SECOND = timedelta(seconds=1)
 
 
 def test_a_spread_that_is_lost_as_soon_as_it_is_open_is_opened_again(client, spread, monkeypatch):
-    """As by a service that restarts again at once."""
+    """As when the service restarts twice in a row."""
     opened, losses = Handle.open, itertools.count(1)
 
     def open_and_lose(handle, **options):
@@ -46,7 +46,7 @@ def test_a_spread_that_is_lost_as_soon_as_it_is_open_is_opened_again(client, spr
 
 @pytest.mark.parametrize("way", ["consumer", "stream"])
 def test_who_is_late_to_open_a_spread_leaves_it_closed(client, spread, monkeypatch, way):
-    """After a restart a consumer finds the name unknown; then a producer opens and closes it."""
+    """After a restart a consumer finds the spread unknown; then a producer opens and closes it."""
     opened = Handle.open
 
     def others_first(handle, **options):
@@ -160,7 +160,7 @@ def test_a_restart_loses_nothing_and_leases_nothing_twice():
     held[0].ack()
     consumer.flush()
     with pytest.raises(offbeat.DeadlineExceeded):
-        producer.wait(timeout=0.5)  # hears that the first is settled
+        producer.wait(timeout=0.5)  # learns that the first job is settled
 
     os.kill(sidecar.process.pid, signal.SIGKILL)
     sidecar.process.communicate()
@@ -168,7 +168,7 @@ def test_a_restart_loses_nothing_and_leases_nothing_twice():
     sidecar = Sidecar(f"127.0.0.1:{port}")
     assert producer.submit("new", ["new"]).state is GroupState.RECEIVED
     described = spread.describe()
-    # Of the new one, an attempt may have been lost with the connection: then it waits, too.
+    # An attempt to submit "new" may have been lost with the connection; then it is quarantined too.
     assert described.counts.quarantined_group_count in (4, 5)
     assert described.counts.group_count == 5
     held[1].ack()
@@ -231,7 +231,7 @@ def test_limits_of_an_open_spread_change(client, spread):
     assert described == spread.describe()
     with pytest.raises(offbeat.ResourceExhausted):
         producer.submit("b", ["b0"])
-    # One with the old limits may still open it, and changes none of them.
+    # A client with the old limits can still open the spread, and does not change the limits.
     old = client.named_spread(spread.name, 3, lease_duration=SECOND).open()
     assert old.spec.limits == limits
     spread.update(max_job_count=3)

@@ -1,4 +1,4 @@
-"""What clients of named spreads try again, and what they do not."""
+"""Which errors clients of named spreads retry, and which they do not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from offbeat.named._steps import Sleep, patiently
 
 
 def attempts_until(errors):
-    """Run what fails with these errors, one after another; return how often it slept."""
+    """Run a call that fails with these errors in order; return how often the client slept."""
     rest = iter(errors)
 
     def attempt():

@@ -1,4 +1,4 @@
-"""The pump: jobs of a spread in another queue, few at a time."""
+"""The pump moves jobs of a spread into another queue, a few at a time."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_small_groups_pass_a_large_one_and_few_jobs_are_handed_over(spread):
             wait_until(lambda: bool(queue))
             most = max(most, len(queue))
             group, token = queue.pop(0)
-            # Another process would do this: it has the token alone.
+            # Another process would settle the job, with only the token.
             assert settle(spread, token, SettleAction.ACK) is SettleOutcome.ACKED
             done.append(group)
     assert most <= 4

@@ -1,4 +1,4 @@
-"""A sidecar that is restarted: questions wait for its successor, within their deadline."""
+"""Calls wait for the successor of a sidecar that restarts, within their deadline."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_patience_ends_with_the_deadline(timeout, at_most):
 
 
 def test_a_named_spread_is_found_though_it_was_asked_for_too_early():
-    """Each call fails at once while there is no server: grpc must try to connect again."""
+    """Calls fail at once while no server runs; grpc must then try to connect again."""
     address = f"127.0.0.1:{free_port()}"
     with Client(address) as client:
         spread = client.named_spread("early", 3)

@@ -1,4 +1,4 @@
-"""Schedules by name, and what a schedule is made of."""
+"""Schedules by name, and the parts of a schedule."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_each_schedule_of_a_question_has_a_path_of_its_own(client):
 
 def test_kinds_that_may_meet_and_delays_that_are_known(client):
     schedule = Schedule(8 * HOURS, slot_count=8)
-    # Kinds 0 and 2 may meet: 1 stands opposite of both.
+    # Kinds 0 and 2 may meet: 1 is opposite to both.
     placed = client.reciprocal_slots(schedule, kind_count=3, kind_conflicts=[(0, 1), (2, 1)])
     assert [kind.offset_slot_count for kind in placed.kinds] == [0, 4, 0]
     assert placed.run_budget == 4 * HOURS

@@ -1,4 +1,4 @@
-"""Tokens and private keys: in nothing that is shown, logged or written."""
+"""Tokens and private keys must not appear in anything that is shown, logged or written."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def tls(authority, signed, key):
 
 
 class Vault:
-    """What returns a token, and holds it."""
+    """A callable token that holds the secret itself."""
 
     def __init__(self) -> None:
         self.token = TOKEN
@@ -68,7 +68,7 @@ class Vault:
 
 
 def as_json(thing: object) -> str:
-    """Return what a careless log has of it: also what was written before an error."""
+    """Return what a careless log would contain, including text written before an error."""
     written = io.StringIO()
     try:
         json.dump(thing, written, default=vars)

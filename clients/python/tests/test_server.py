@@ -1,4 +1,4 @@
-"""What the server says of itself."""
+"""The information that the server gives about itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_server_says_what_it_is():
     version = subprocess.run([BINARY, "--version"], check=True, capture_output=True, text=True)
     assert info.version in version.stdout.split()
     assert info.time_zone_database == described.time_zone_database
-    # The limits are those that the command prints, as a table.
+    # The limits are those of the table that `offbeat limits` prints.
     printed = subprocess.run([BINARY, "limits"], check=True, capture_output=True, text=True)
     rows = [line.strip("|").split("|") for line in printed.stdout.splitlines()]
     table = [[cell.strip() for cell in row] for row in rows if row != [""]][2:]

@@ -1,4 +1,4 @@
-"""Spreads: the orders of other programs, and how much is pulled when."""
+"""Spreads have the order of the reference programs, and pull groups lazily."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages: the allocations of an exhaustive search, and each field there and back."""
+"""Stages: the allocations equal an exhaustive search, and each field survives the round trip."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_starved_stages_have_a_price(client):
     stages = [Stage("a", 100, SECOND), Stage("b", 1, SECOND)]
     starving = client.allocate_workers(stages, 2)
     assert starving.worker_counts == {"a": 2, "b": 0}
-    # The second worker of a is worth 100/(2·3) s, and the first one of b 1/2 s.
+    # The second worker of a saves 100/(2·3) s, the first one of b saves 1/2 s.
     cost = pytest.approx(100e6 / 6 - 1e6 / 2, abs=0.001)
     assert starving.starved_stages == (StarvedStage("b", 1, cost),)
     assert starving.starvation_prevention_cost == cost
@@ -122,10 +122,10 @@ def test_arrivals_say_when_a_backlog_is_done(client):
     ]
     a, b, c = client.allocate_workers(stages, 6, prevent_starvation=True).stages
     assert [stage.worker_count for stage in (a, b, c)] == [5, 1, 0]
-    # Of two jobs a second, as many arrive at b; at c it is one.
+    # Two jobs per second arrive at a, and as many at b; one arrives at c.
     assert [stage.min_stable_worker_count for stage in (a, b, c)] == [3, 1, 2]
     assert [stage.grows for stage in (a, b, c)] == [False, False, True]
-    # 90 jobs of 1 s with three workers to spare; 7 of .25 s with half of one.
+    # 90 jobs of 1 s with three spare workers; 7 jobs of 0.25 s with half a spare worker.
     assert (a.drain_time, b.drain_time, c.drain_time) == (30 * SECOND, 3.5 * SECOND, None)
     assert client.allocate_workers(stages, 6).min_stable_worker_count == 6
     plain = client.allocate_workers([Stage("a", 10, SECOND)], 3).stages[0]

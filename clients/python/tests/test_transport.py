@@ -1,4 +1,4 @@
-"""Calls over HTTP: deadlines, connections that end, and answers that are none."""
+"""Calls over HTTP: deadlines, connections that end, and malformed answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHOLE = http(message("whole"))
 
 
 def version(server, timeout=10.0, **arguments):
-    """Ask a server for its version, by a client of its own."""
+    """Return the version of a server, through a new client."""
     with Client(server.address, timeout=timeout, **arguments) as client:
         return client.server_info().version
 
@@ -40,7 +40,7 @@ def within(seconds):
 
 
 def trickling(*parts, pause=0.05):
-    """Return a script that sends the parts, and then one byte after another, for some seconds."""
+    """Return a script that sends the parts, and then single bytes for some seconds."""
 
     def script(connection):
         request(connection)
@@ -87,7 +87,7 @@ def test_a_slow_receiver_does_not_move_the_deadline():
 
 
 def test_a_handshake_does_not_move_the_deadline():
-    def half(connection):  # the head of a record, whose body does not come
+    def half(connection):  # the header of a TLS record without its body
         connection.sendall(b"\x16\x03\x03\x40\x00")
         for _ in range(60):
             connection.sendall(b"\0")
@@ -136,12 +136,12 @@ def test_connections_are_kept():
 
 @pytest.fixture
 def once(monkeypatch):
-    """Have calls made once only."""
+    """Disable retries."""
     monkeypatch.setattr(connect, "_PAUSES", ())
 
 
 @pytest.mark.usefixtures("once")
-@pytest.mark.parametrize("is_late", [False, True])  # just when the next request comes
+@pytest.mark.parametrize("is_late", [False, True])  # late: just when the next request arrives
 @pytest.mark.parametrize("goodbye", [b"", b"HTTP/1.1 408 Request Timeout\r\n\r\n"])
 def test_a_kept_connection_that_was_closed_is_no_failure(is_late, goodbye):
     def closing(connection):
@@ -164,7 +164,7 @@ def test_a_kept_connection_that_was_closed_is_no_failure(is_late, goodbye):
 
 
 def ask_together(client, count):
-    """Ask by so many threads, each with a connection of its own."""
+    """Call from several threads at once, each with a connection of its own."""
     threads = [threading.Thread(target=client.server_info) for _ in range(count)]
     for thread in threads:
         thread.start()
@@ -409,7 +409,7 @@ def test_an_answer_that_comes_before_all_was_sent_is_heard(tmp_path, over_unix):
 
 def test_a_name_is_looked_up_and_each_address_is_tried(sidecar):
     port = sidecar.address.rpartition(":")[2]
-    with Client(f"localhost:{port}") as client:  # ::1 first, where nothing listens
+    with Client(f"localhost:{port}") as client:  # tries ::1 first, where nothing listens
         assert client.server_info().version == offbeat.__version__
     for host in ("nobody.invalid", "a" * 64, "ü" * 64):
         with pytest.raises(offbeat.Unavailable, match="offbeat serve"):

@@ -20,9 +20,9 @@ from conftest import Sidecar, free_port
 pytest.importorskip("gunicorn")
 
 REQUESTS = 300
-#: A call ends within so many seconds, and one that does not wait at once.
+#: Seconds within which any call ends, and a call that does not wait.
 WEB_SECONDS, AT_ONCE = 0.5, 0.05
-#: So many of them may take longer where other processes compete for the processors.
+#: Calls that may take longer if other processes compete for the CPUs.
 BUSY = REQUESTS // 20
 WORKERS = {
     "sync": ["--workers", "4"],
@@ -66,7 +66,7 @@ def web_server(kind, mode, address):
 
 @pytest.fixture
 def frozen_later():
-    """Return a sidecar of its own, and what freezes it."""
+    """Return a sidecar for one test alone, and a function that freezes it."""
     sidecar = Sidecar(f"127.0.0.1:{free_port()}")
     yield sidecar
     sidecar.process.send_signal(signal.SIGCONT)
@@ -105,7 +105,7 @@ def test_in_remote_each_ends_in_half_a_second_and_most_at_once(frozen_later, kin
     assert max(answer["seconds"] for answer in answers) < WEB_SECONDS
     outcomes = Counter(answer["outcome"] for answer in answers)
     assert outcomes["sidecar"] == 0
-    # Each of the workers has a circuit, which some calls open.
+    # Each worker has a circuit of its own, which some calls must open.
     assert outcomes["CircuitOpen"] > REQUESTS * 3 // 4, outcomes
     opened = [answer for answer in answers if answer["outcome"] == "CircuitOpen"]
     assert sum(answer["seconds"] > AT_ONCE for answer in opened) <= BUSY

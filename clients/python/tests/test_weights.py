@@ -18,7 +18,7 @@ SCHEDULE = Schedule(timedelta(hours=8), slot_count=SLOTS, weight_quantum=10)
 
 
 def place(id_value: object, piece: int) -> tuple[int, int]:
-    """Slot and offset of a piece: that of hash + the reversed bits of its number."""
+    """Slot and offset of a piece, placed by the hash plus the bit-reversed number of the piece."""
     h = int.from_bytes(hashlib.md5(str(id_value).encode()).digest()[:8], "big")
     h = (h + int(f"{piece:064b}"[::-1], 2)) % 2**64
     return h * SLOTS >> 64, h * 28_800 >> 64
@@ -74,7 +74,7 @@ def test_a_batch_has_a_row_for_each_piece(client):
 
 
 def test_batches_are_cut_where_their_pieces_are_too_many(client):
-    # 1,000 IDs of 128 pieces are 128,000, and so two messages.
+    # 1,000 IDs of 128 pieces are 128,000 pieces, which take two messages.
     ids, weights = list(range(1_000)), [10**9] * 1_000
     rows = client.assign_slots(SCHEDULE, ids, from_time=NOON, weights=weights)
     assert len(rows) == 128_000

@@ -1,4 +1,4 @@
-"""Without grpcio: all calls work, and what needs it says how to get it."""
+"""Without grpcio all unary calls work, and features that need it say how to install it."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_each_id_runs_at_its_time_at_home(client, ids, zones, expected):
             hour=0, minute=0, second=0, tzinfo=None
         ) + (row.cycle_offset)
     assert rows.time_zone_database
-    # The key of the day does not name the zone.
+    # The run key does not contain the zone.
     assert rows[0].run_key.startswith(f"{rows.fingerprint}/default/")
 
 
@@ -149,7 +149,7 @@ def test_late_kinds_keep_apart_in_zones_of_their_own(client, ids, zones):
         for run in due:
             if run.late:
                 starts.setdefault(run.id, []).append(run.start_time)
-    # A turn is 3 hours, the eighth of a day, and a kind has a third of it.
+    # A turn is 3 hours, an eighth of a day, and each kind has a third of it.
     gaps = [b - a for mine in map(sorted, starts.values()) for a, b in zip(mine, mine[1:])]
     assert len(gaps) > 1_000
     assert min(gaps) >= HOUR - timedelta(milliseconds=1)
@@ -194,7 +194,7 @@ def test_predicates_take_the_column_of_the_zone(client, ids, zones, expected):
     )
     query = f"SELECT id FROM account WHERE {predicate.sql}"
     selected = {row[0] for row in database.execute(query)}
-    # Those of Berlin, and of no zone, are not asked for.
+    # IDs of Berlin, and without a zone, are not selected.
     assert selected == {
         id_
         for id_, zone, run in zip(ids, zones, expected)

@@ -1,4 +1,4 @@
-"""A schedule of three kinds, and where they stand, by Python's own arithmetic."""
+"""A schedule of three kinds, and their places by Python's own arithmetic."""
 
 from __future__ import annotations
 

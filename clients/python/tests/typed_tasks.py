@@ -1,4 +1,4 @@
-"""What type checkers say of recurring tasks: one ignore too many is an error."""
+"""For type checkers alone: the types of recurring tasks. An unnecessary ignore is an error."""
 
 # pyright: reportUnnecessaryTypeIgnoreComment=true
 
@@ -18,7 +18,7 @@ def sync(account_id: UUID, *, force: bool = False) -> int:
 
 
 def check() -> None:
-    """Be read, and not be called."""
+    """Exist for the type checker; never called."""
     result: int = sync(UUID(int=1), force=True)
     sync.delay(UUID(int=1))
     sync.apply_async((UUID(int=1),), countdown=5)

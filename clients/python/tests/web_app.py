@@ -1,4 +1,4 @@
-"""A web application whose requests ask one question each."""
+"""A web application that makes one call per request."""
 
 from __future__ import annotations
 

@@ -3,14 +3,14 @@
 require_relative "helper"
 require "minitest/mock"
 
-# Deadlines: a job knows when its attempt is over.
+# Attempt deadlines: a job can find out when its attempt's time is up.
 class AttemptDeadlineTest < OffbeatTest
   def route(attempt_timeout)
     Offbeat::LaneRoute.new(lane_name: "express", attempt: 1, attempt_timeout: attempt_timeout, next_lane_name: "slow",
                            reason: :untried, resumes: false)
   end
 
-  # The monotonic clock, at times that the test says.
+  # Runs the block with a monotonic clock that shows the given times.
   def at(*times, &block)
     Process.stub(:clock_gettime, ->(clock) { clock == Process::CLOCK_MONOTONIC ? times.shift : flunk }, &block)
   end

@@ -5,13 +5,13 @@ require_relative "helper"
 # Clients of web processes beside a sidecar that is frozen, killed, slow or restarted.
 class BreakerTest < OffbeatTest
   WEB = 0.5 # seconds: the longest call
-  AT_ONCE = 0.02 # of 19 calls in 20: other processes compete for the processors
+  AT_ONCE = 0.02 # seconds, for 19 calls in 20: other processes compete for the CPUs
 
   def now
     Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 
-  # How long a call took, and its answer or error.
+  # The duration of a call, and its answer or error.
   def timed(asked, **options)
     started = now
     answer = asked.assign_slot(EIGHT_HOURS, "acme", **options)
@@ -87,7 +87,7 @@ class BreakerTest < OffbeatTest
     end
   end
 
-  # Servers that answer byte by byte, and never to the end.
+  # Servers that answer byte by byte and never finish.
   def test_slow_and_broken_servers_fail_calls_within_the_time
     head = "HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\n"
     ["", "HTTP/1.1 200 OK\r\ncontent-le", "#{head}content-length: 1000\r\n\r\n", "#{head}transfer-encoding: chunked\r\n\r\n", "garbage\r\n\r\n"].each do |start|
@@ -116,7 +116,7 @@ class BreakerTest < OffbeatTest
     socket.write(start)
     loop { sleep(0.1) && socket.write("1") }
   rescue SystemCallError
-    nil # the client has left
+    nil # the client has disconnected
   end
 
   def test_the_open_time_doubles_while_nobody_answers
@@ -141,7 +141,7 @@ class BreakerTest < OffbeatTest
       sleep(0.25)
       calls = Array.new(20) { Thread.new { timed(web) } }.map(&:value)
       assert_equal [1, 19], [calls.count { |_, error| error.is_a?(Offbeat::DeadlineExceeded) }, calls.count { |_, error| error.is_a?(Offbeat::CircuitOpen) }]
-      # A call that is broken off tries no more: the next one does.
+      # An aborted call stops probing; the next call probes instead.
       sleep(0.45)
       thread = Thread.new { timed(web) }
       sleep(0.05)

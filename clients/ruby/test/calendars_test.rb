@@ -4,7 +4,7 @@ require_relative "helper"
 require "digest"
 require "tzinfo"
 
-# Cycles of the calendar, against the database of time zones of this machine.
+# Calendar cycles, against this machine's time zone database.
 class CalendarsTest < OffbeatTest
   ZONES = %w[Europe/Berlin America/New_York Australia/Lord_Howe America/Santiago].freeze
   NEW_YEAR = Time.utc(2026)
@@ -17,7 +17,7 @@ class CalendarsTest < OffbeatTest
     Offbeat::Schedule.new(calendar: Offbeat::CalendarCycle.new(unit: :week, time_zone: zone), **options)
   end
 
-  # The instant of a wall-clock time: the first of two, and where there is none, as much later as is skipped.
+  # The instant of a wall-clock time: the first of two; a skipped time moves forward by the gap.
   def instant(zone, date, seconds)
     wall = [date.year, date.month, date.day, seconds / 3600, seconds / 60 % 60, seconds % 60]
     zone.local_time(*wall) { |periods| periods.min_by { |period| -period.observed_utc_offset } }.to_i
@@ -40,7 +40,7 @@ class CalendarsTest < OffbeatTest
     end
   end
 
-  # At the hours that a change of the clocks skips or repeats.
+  # In the hours that a change of the clocks skips or repeats.
   def test_times_that_are_skipped_or_come_twice
     zone = TZInfo::Timezone.get("Europe/Berlin")
     schedule = days("Europe/Berlin", placement: :fraction, slot_count: 24)
@@ -97,7 +97,7 @@ class CalendarsTest < OffbeatTest
       refute_equal 22, zone.to_local(row.next_run_time).hour
       run = client.assign_slot(schedule, row.id, from_time: NEW_YEAR).next_run
       assert_equal [row.next_run_time, row.run_key], [run.start_time, run.run_key]
-      # It happens later, and may belong to the day before.
+      # The run is deferred, and may belong to the day before.
       before = client.assign_slot(days("Europe/Berlin"), row.id, from_time: NEW_YEAR)
       regular = [before.last_run, before.next_run].find { |one| one.cycle_index == run.cycle_index }
       assert_equal regular.start_time, run.nominal_time

@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# Whether jobs of schedules that exist today are kept apart.
+# Comparisons of existing schedules: whether their jobs are kept apart.
 class ComparisonsTest < OffbeatTest
   KINDS = Offbeat::Schedule.new(period: 28_800, slot_count: 96, kinds: %w[import export])
 

@@ -17,7 +17,7 @@ class DeadLettersTest < NamedSpreadCase
     assert_equal 230, other.delete_dead_letters(other.dead_letters.lazy)
   end
 
-  # A spread of the name of the test, with dead letters of these payloads.
+  # A spread named after the test, with dead letters that have these payloads.
   def spread_with_dead_letters(payloads)
     spread.tap do |mail|
       mail.producer.submit("a", payloads)

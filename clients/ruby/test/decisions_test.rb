@@ -22,7 +22,7 @@ class DecisionsTest < OffbeatTest
   end
 
   def test_refusals_become_errors
-    # What only JSON can say wrong, messages cannot.
+    # Some mistakes can be made only in JSON, and not in messages.
     refused = decisions("reason").reject { |refusal| refusal["json_only"] }
     assert_operator refused.size, :>, 90
     refused.each do |refusal|

@@ -3,7 +3,7 @@
 require_relative "helper"
 require "set"
 
-# What is due since the last time, and what was missed.
+# Runs that have become due since the watermark, and missed runs.
 class DueRunsTest < OffbeatTest
   IDS = Array.new(200) { |number| "customer #{number}" }.freeze
   HOURLY = Offbeat::Schedule.new(period: 3_600, slot_count: 60, weight_quantum: 10)
@@ -12,7 +12,7 @@ class DueRunsTest < OffbeatTest
     Offbeat::CatchUpPolicy.new(missed_run_policy: missed_run_policy, **others)
   end
 
-  # The run keys of all IDs in a span, as one by one they are assigned.
+  # The run keys of all IDs in a span, from assigning them one by one.
   def all_runs(schedule, from, till)
     IDS.flat_map do |id|
       count = ((till - from) / schedule.period).ceil
@@ -28,7 +28,7 @@ class DueRunsTest < OffbeatTest
     watermark = NOON
     listed = []
     while watermark < till
-      # Now and then at the instant of a run, or nearly there.
+      # Some polls are at the instant of a run, or close to it.
       now = watermark + [random.rand * 1_000, random.rand(900), 0.001r, 4_000.5].sample(random: random)
       due = client.list_due_runs(HOURLY, IDS, watermark: watermark, now_time: [now, till].min, kind: "poll",
                                               catch_up_policy: policy(:run_all, horizon: 86_400))
@@ -65,7 +65,7 @@ class DueRunsTest < OffbeatTest
     assert_equal all.size - recent.size, recent.dropped_run_count
   end
 
-  # Runs are enqueued ahead, with their start times; what is late is judged by now.
+  # Runs are enqueued ahead, with their start times; lateness is still judged by the current time.
   def test_looking_ahead
     ask = ->(now, **more) { client.list_due_runs(HOURLY, IDS, watermark: NOON, now_time: now, catch_up_policy: policy(:run_all), **more) }
     till = NOON + 3_000
@@ -134,7 +134,7 @@ class DueRunsTest < OffbeatTest
       run.start_time < now ? [[id, run.start_time, run.run_key]] : []
     end
     assert_equal expected, due.map { |run| [run.id, run.scheduled_time, run.run_key] }
-    # A run at the watermark is due; one half a millisecond before is not.
+    # A run at the watermark is due; a run half a millisecond earlier is not.
     at = client.assign_slot(HOURLY, "a", from_time: NOON).next_run.start_time
     marks = [at, at + 0.0005r, at - 0.0005r]
     assert_equal [0, 2], client.list_due_runs(HOURLY, %w[a a a], watermarks: marks, now_time: at + 1).id_indexes
@@ -149,7 +149,7 @@ class DueRunsTest < OffbeatTest
     assert_equal keys, due.map(&:run_key)
   end
 
-  # 65,536 runs fit into an answer: of more, page after page is asked for.
+  # An answer holds 65,536 runs; the client requests further pages.
   def test_any_number_of_runs
     every_minute = Offbeat::Schedule.new(period: 60, slot_count: 1)
     ids = Array.new(1_000) { |number| number }
@@ -173,7 +173,7 @@ class DueRunsTest < OffbeatTest
     assert_equal [69_999, NOON + 70_000, NOON + 70_000], [alone.late_run_count, alone.next_watermark_time, alone.next_due_time]
   end
 
-  # With exclusions, cycles are looked through one by one: of too many, halves are asked for.
+  # With exclusions, cycles are searched one by one; the client halves requests that cost too much.
   def test_more_cycles_than_one_question_may_cost
     impatient = Offbeat::Client.new(Sidecar::SHARED.address)
     impatient.define_singleton_method(:call) do |method, request, *more, **options|
@@ -239,7 +239,7 @@ class DueRunsTest < OffbeatTest
     late = assert_raises(Offbeat::InvalidArgument) { ask.call(watermark: NOON + 61) }
     assert_equal "watermark_time", late.field
     ask.call(watermark: NOON + 61, max_clock_skew: 61)
-    # A poller that is slower than the default tolerance would lose runs.
+    # A poller slower than the default tolerance would lose runs.
     slow = assert_raises(Offbeat::InvalidArgument) { ask.call(watermark: NOON, catch_up_policy: policy(:drop)) }
     assert_equal %w[catch_up_policy.on_time_tolerance ERROR_REASON_FIELD_MISSING], [slow.field, slow.reason]
   end

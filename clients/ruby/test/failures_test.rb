@@ -4,7 +4,7 @@ require_relative "helper"
 require_relative "authority"
 require "open3"
 
-# What goes wrong, and how the client says so.
+# Failures, and how the client reports them.
 class FailuresTest < OffbeatTest
   def test_what_would_be_misunderstood_is_refused
     {
@@ -87,7 +87,7 @@ class FailuresTest < OffbeatTest
       socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 1000\r\n\r\n")
       loop { socket.write("x") && sleep(0.1) }
     rescue SystemCallError
-      nil # the client has left
+      nil # the client has disconnected
     end
     client = Offbeat::Client.new("127.0.0.1:#{slow.addr[1]}", timeout: 0.5)
     started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
@@ -116,7 +116,7 @@ class FailuresTest < OffbeatTest
     end
   end
 
-  # Calls made meanwhile wait, and none fails.
+  # Calls made during the restart wait, and none fails.
   def test_a_restart_costs_time_but_no_call
     Dir.mktmpdir do |folder|
       tls = Offbeat::Tls.new(ca: (authority = Authority.new).pem)
@@ -165,7 +165,7 @@ class FailuresTest < OffbeatTest
     assert_equal [expected] * 160, threads.flat_map(&:value)
   end
 
-  # Puma and Sidekiq fork after the application has been loaded, and used.
+  # Puma and Sidekiq fork after the application has been loaded and used.
   def test_both_sides_of_a_fork_may_ask
     expected = client.assign_slot(EIGHT_HOURS, 42).slot_index
     children = Array.new(4) { fork { exit!(Array.new(20) { client.assign_slot(EIGHT_HOURS, 42).slot_index }.uniq == [expected]) } }

@@ -4,7 +4,7 @@ require "json"
 
 # The golden decisions of tests/vectors/decisions, as messages.
 module Golden
-  # The version and service of each method, as the protos say.
+  # The API version and service of each method, from the protos.
   SERVICES = Dir[File.join(ROOT, "proto/offbeat/*/*.proto")].flat_map do |file|
     version = File.basename(File.dirname(file))
     File.read(file, encoding: "UTF-8").scan(/^service (\w+) \{(.*?)^\}/m).flat_map do |service, body|
@@ -18,14 +18,14 @@ module Golden
     version.const_get("#{method}#{kind}")
   end
 
-  # The cases of all files that have a field: "response", or "reason" of a refusal.
+  # The cases of all files that have a given field: "response", or "reason" for refusals.
   def decisions(field)
     files = Dir[File.join(VECTORS, "decisions", "*.json")].map { |file| "decisions/#{File.basename(file)}" }
     assert_operator files.size, :>=, 4
     files.sort.flat_map { |file| vectors(file) }.select { |golden| golden.key?(field) }
   end
 
-  # The request, with what is too long to write out.
+  # The request, with texts and lists filled in that are too long to write out.
   def filled(golden)
     { "fill_text" => ->(fill) { "x" * fill["length"] },
       "fill_list" => ->(fill) { [fill["element"]] * fill["length"] } }.each do |name, make|
@@ -37,7 +37,7 @@ module Golden
     golden["request"]
   end
 
-  # What a case must be answered with, and an answer, without the estimates that a case leaves out.
+  # Compares an answer with a case, ignoring estimates that the case leaves out.
   def assert_golden_answer(golden, response)
     expected = response.class.decode_json(JSON.generate(golden["response"]))
     %w[bucket_share slot_load second_load].each do |estimate|

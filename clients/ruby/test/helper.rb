@@ -10,11 +10,11 @@ ROOT = File.expand_path("../../..", __dir__)
 VECTORS = File.join(ROOT, "tests", "vectors")
 BINARY = ENV.fetch("OFFBEAT_BIN", File.join(ROOT, "target", "debug", "offbeat"))
 
-# A server process that has said that it listens.
+# A server process that has logged that it listens.
 class Sidecar
   attr_reader :address, :pid
 
-  # Below those that the system gives to connections: one could take it before it is used, or between two uses.
+  # Below the ephemeral range, so that no outgoing connection takes it before or between uses.
   def self.free_port
     port = rand(10_000..32_000)
     TCPServer.new("127.0.0.1", port).close
@@ -31,10 +31,10 @@ class Sidecar
     line = reader.gets
     raise "the sidecar says #{line.inspect}" unless line.to_s.include?("listening")
 
-    Thread.new { reader.read } # or it would wait for somebody to read its logs
+    Thread.new { reader.read } # a full pipe would block the server
   end
 
-  # Stops it until it is killed, and waits until each of its threads has stopped: one may answer for a moment longer.
+  # Stops it until it is killed, and waits for each thread: one could still answer a call.
   def freeze_threads
     Process.kill("STOP", pid)
     sleep(0.001) until Dir["/proc/#{pid}/task/*/stat"].all? { |file| File.read(file)[/\) (\w)[^)]*\z/, 1] == "T" }

@@ -4,7 +4,7 @@ require_relative "helper"
 require "digest"
 require "sqlite3"
 
-# Kinds of job that a schedule declares, and that never meet on one ID.
+# Kinds of job that a schedule declares never meet on one ID.
 class KindsTest < OffbeatTest
   KINDS = %w[import export report].freeze
   SCHEDULE = Offbeat::Schedule.new(period: 28_800, slot_count: 96, salt: "é", kinds: KINDS)
@@ -23,7 +23,7 @@ class KindsTest < OffbeatTest
     run_times.map { |name, run_time| Offbeat::Kind.new(name: name.to_s, run_time: run_time) }
   end
 
-  # Milliseconds of a time.
+  # A time in milliseconds since the Unix epoch.
   def millis(time)
     (time.to_r * 1_000).to_i
   end
@@ -78,7 +78,8 @@ class KindsTest < OffbeatTest
     assert_equal [0, 32, 64], offsets.call(kinds: %w[a b c], kind_spacing: :even)
   end
 
-  # Where the turns of the catch-up clock put the late runs of an ID: u is the second half of the hash.
+  # The times at which turns of the catch-up clock place the late runs of an ID: u is the second
+  # half of the hash.
   def places_in_turns(id, offset, turn, now)
     u = Digest::MD5.digest("é#{id}").unpack("Q>2").last
     place = ((u * turn >> 64) + (offset * turn / 96)) % turn
@@ -86,7 +87,7 @@ class KindsTest < OffbeatTest
     first.step(by: turn)
   end
 
-  # After an outage each kind is polled when its workers are back, and their late runs still keep apart.
+  # After an outage each kind is polled when its workers are back; late runs must still keep apart.
   def test_kinds_keep_apart_when_they_are_late
     turn = 3_600_000 # an eighth of the cycle
     lead = turn * 32 / 96 / 2
@@ -152,10 +153,10 @@ class KindsTest < OffbeatTest
         assert_equal runs.each_index.select { |row| runs[row] < start + length }, selected(base, window)
       end
     end
-    assert_equal 96, client.list_slots(SCHEDULE, start_time: NOON).size # without predicates, slots are those of all
+    assert_equal 96, client.list_slots(SCHEDULE, start_time: NOON).size # the kind matters only in predicates
   end
 
-  # As test/schedules.toml has it.
+  # The schedule in test/schedules.toml.
   def test_kinds_of_a_named_schedule
     described = client.describe_schedule("accounts/1")
     spec = Offbeat::Schedule.new(period: 28_800, slot_count: 96, kinds: timed(import: 600, export: 300))

@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# Plans of lanes: what goes in by each of its names, and what comes out.
+# Lane plans: every form of input, and every field of the answer.
 class LanePlanTest < OffbeatTest
   SAMPLES = ([0.5] * 50 + [1] * 45 + [299.5r] * 5).freeze
   QUESTION = { arrival_rate: 0.15, worker_count: 4 }.freeze

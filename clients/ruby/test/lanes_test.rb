@@ -152,7 +152,7 @@ class LanesTest < OffbeatTest
     end
   end
 
-  # Threads, jobs that really sleep, and the timeline of the source; the example compares it itself.
+  # Threads, jobs that really sleep, and the timeline of the source, which the example checks.
   def test_the_example_repeats_the_timeline
     command = [RbConfig.ruby, "-w", "-I#{ROOT}/clients/ruby/lib", "#{ROOT}/examples/lanes/ruby/worker.rb"]
     output, status = Open3.capture2e({ "OFFBEAT_ADDRESS" => Sidecar::SHARED.address }, *command)

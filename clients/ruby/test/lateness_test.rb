@@ -22,7 +22,7 @@ class LatenessTest < OffbeatTest
     Offbeat::Lateness.new(schedule, registry: Prometheus::Client::Registry.new, on_error: @errors.method(:<<), **options)
   end
 
-  # What is instrumented while a block runs.
+  # The instrumentation events while the block runs.
   def events(&block)
     seen = []
     ActiveSupport::Notifications.subscribed(->(name, _, _, _, payload) { seen << [name, payload] }, "run_lateness.offbeat", &block)
@@ -79,7 +79,7 @@ class LatenessTest < OffbeatTest
     server&.stop
   end
 
-  # How many runs the sidecar has counted, and their seconds.
+  # The number of runs that the sidecar has counted, and the sum of their lateness in seconds.
   def counted(metrics, kind)
     %w[count sum].map do |what|
       Float(metrics.call[/^#{HISTOGRAM}_#{what}\{schedule="bank-sync",kind="#{kind}"\} (.*)$/, 1] || 0)
@@ -97,7 +97,7 @@ class LatenessTest < OffbeatTest
       assert_nil late.flush
       late.flush
       assert_equal [1_001.0, 256.75], counted(metrics, "poll")
-      late.record(NOON, started_time: NOON + (400 * 86_400)) # more than the sidecar takes
+      late.record(NOON, started_time: NOON + (400 * 86_400)) # more than the sidecar accepts
       late.flush
       assert_equal 1_002.0, counted(metrics, "poll").first
       assert_empty @errors
@@ -117,7 +117,7 @@ class LatenessTest < OffbeatTest
     end
   end
 
-  # Each side of a fork sends its own.
+  # Each process of a fork reports its own runs.
   def test_forks
     with_metrics do |server, metrics|
       late = lateness(kind: "fork", client: server)

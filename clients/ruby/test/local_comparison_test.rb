@@ -4,7 +4,7 @@ require_relative "helper"
 require_relative "golden"
 require_relative "random_questions"
 
-# Local decisions against the sidecar's: random questions, every field of the answers, and every refusal.
+# Local decisions equal the sidecar's: random requests, every field of the answers, every refusal.
 class LocalComparisonTest < OffbeatTest
   include Golden
 
@@ -32,7 +32,7 @@ class LocalComparisonTest < OffbeatTest
     end
   end
 
-  # Batches as users ask about them.
+  # Batches as users request them.
   def test_columns_are_the_same_here_and_there
     hash = Offbeat::Schedule.new(period: 86_400, slot_count: 96, salt: RandomQuestions::SALT)
     { (0...4_000).map { |n| "user #{n}" } => hash, (-2_000..2_000).to_a => hash,
@@ -50,7 +50,7 @@ class LocalComparisonTest < OffbeatTest
     assert_equal %i[local sidecar], packed.map(&:decided_by)
   end
 
-  # Kinds with run times of their own, all of them late: thousands of turns of the catch-up clock.
+  # Late runs of kinds with run times of their own, over thousands of turns of the catch-up clock.
   def test_late_kinds_are_the_same_here_and_there
     random = Random.new(Digest::SHA256.hexdigest("#{RandomQuestions::SALT} kinds").to_i(16))
     late = 0
@@ -88,7 +88,7 @@ class LocalComparisonTest < OffbeatTest
     assert_equal said.call(there), said.call(here), request.inspect
   end
 
-  # A page of the one leads to the next page of the other.
+  # Page tokens of either side work on the other.
   def follow_pages(request, here_page, there_page)
     3.times do
       break if here_page.next_page_token.empty?

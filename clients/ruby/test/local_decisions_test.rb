@@ -3,7 +3,7 @@
 require_relative "helper"
 require_relative "golden"
 
-# The golden decisions through a client that asks no sidecar, and what it leaves to one.
+# The golden decisions without a sidecar, and the requests that need one.
 class LocalDecisionsTest < OffbeatTest
   include Golden
 
@@ -16,7 +16,7 @@ class LocalDecisionsTest < OffbeatTest
     local.send(:ask, method, message, message_type(method, "Response"), nil, service: SERVICES.fetch(method)).message
   end
 
-  # The methods that clients decide, and what of them they leave to a sidecar.
+  # Whether a case of a method that clients decide still needs a sidecar.
   def takes_a_sidecar?(golden)
     request = golden["request"]
     return true unless %w[AssignSlot AssignSlots DescribeSchedule ListSlots GetWindowPredicate ListDueRuns RouteJob].include?(golden["method"])
@@ -59,7 +59,7 @@ class LocalDecisionsTest < OffbeatTest
     assert_operator decided, :>=, 145
   end
 
-  # What these draw was made by the languages themselves, for both seedings of Ruby.
+  # The languages themselves made these vectors, for both of Ruby's ways of seeding.
   def test_the_twister_of_this_very_ruby_is_drawn
     cases = vectors(native.end_with?("3_1") ? "ruby_3_1_random.json" : "ruby_3_4_random.json")["cases"]
     profile = Offbeat::Schedule::PROFILES.key(native.to_sym)
@@ -140,7 +140,7 @@ class LocalDecisionsTest < OffbeatTest
     assert_raises(Offbeat::InvalidArgument) { Offbeat.shard("a", 1.5) }
   end
 
-  # The table of limits that both sides must share.
+  # Client and sidecar must have the same limits.
   def test_limits_are_those_of_the_sidecar
     known = Offbeat.const_get(:Local)
     limits = client.server_info.limits.to_h { |limit| [limit.id.upcase, limit] }

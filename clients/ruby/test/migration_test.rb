@@ -4,7 +4,7 @@ require_relative "helper"
 require "digest"
 require "sqlite3"
 
-# From one schedule to another.
+# Migrations from one schedule to another.
 class MigrationTest < OffbeatTest
   OLD = Offbeat::Schedule.new(period: 12 * 3600, slot_count: 240)
   NEW = Offbeat::Schedule.new(period: 8 * 3600, slot_count: 240)
@@ -61,7 +61,7 @@ class MigrationTest < OffbeatTest
     assert_equal CUTOVER, client.plan_migration(OLD, NEW, cutover_time: CUTOVER).cutover_time
   end
 
-  # The steps give each row the runs of the plan, in every database.
+  # The SQL steps give each row the runs of the plan, in every dialect.
   def test_steps_select_what_the_plan_says
     column = Offbeat::SqlTarget.new(dialect: :sqlite, table: "customers", column: "hash", column_type: :hash_digits, parameter_style: :named)
     min_gap = 9_000
@@ -83,7 +83,7 @@ class MigrationTest < OffbeatTest
     end
   end
 
-  # 65,536 IDs fit into a message; the plan is still one.
+  # A message holds 65,536 IDs; more of them are still one plan.
   def test_any_number_of_ids
     ids = 0...70_000
     plan = client.plan_migration(OLD, NEW, ids: ids)
@@ -107,7 +107,7 @@ class MigrationTest < OffbeatTest
     end
   end
 
-  # Of two salts, each has an index of its own.
+  # Two salts need an index each.
   def test_steps_name_the_index_that_serves_them
     column = Offbeat::SqlTarget.new(dialect: :postgresql, table: "customers", column: "name", column_type: :text)
     salted = Offbeat::Schedule.new(period: 8 * 3600, slot_count: 240, salt: "v2")

@@ -3,7 +3,7 @@
 require_relative "helper"
 require "open3"
 
-# Who decides: the modes of a client, and the settings that it is made with.
+# Modes: who decides, and the settings of a client.
 class ModesTest < OffbeatTest
   NOBODY = "127.0.0.1:#{Sidecar.free_port}"
   DAILY = Offbeat::Schedule.new(calendar: Offbeat::CalendarCycle.new(unit: :day, time_zone: "Europe/Berlin"))
@@ -46,7 +46,8 @@ class ModesTest < OffbeatTest
     assert_equal :local, Offbeat::Client.new(mode: :local).assign_slots(EIGHT_HOURS, 1..2_000).decided_by
   end
 
-  # For what it can decide, a client waits for no restart, and no setting that is wrong stands in its way.
+  # A client decides bulk calls itself if it can, without waiting for a sidecar. It refuses invalid
+  # schedules as the sidecar does, and leaves to the sidecar what it cannot decide.
   def test_bulk_calls_are_not_held_up
     started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     assert_equal :local, Offbeat::Client.new(NOBODY, mode: :auto).assign_slots(EIGHT_HOURS, 1..1_000).decided_by
@@ -59,7 +60,7 @@ class ModesTest < OffbeatTest
     Dir.mktmpdir do |folder|
       File.write(file = File.join(folder, "schedules.json"), Offbeat::V1::ListSchedulesResponse.encode_json(daily))
       auto = Offbeat::Client.new(Sidecar::SHARED.address, mode: :auto, schedules: file)
-      assert_equal :local, auto.assign_slots("daily/1", 1..1_000).decided_by # which the sidecar does not know
+      assert_equal :local, auto.assign_slots("daily/1", 1..1_000).decided_by # unknown to the sidecar
     end
     days = Offbeat::Client.new(Sidecar::SHARED.address, mode: :auto).assign_slots(DAILY, 1..1_000)
     assert_equal [:sidecar, 1_000], [days.decided_by, days.size]

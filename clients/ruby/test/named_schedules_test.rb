@@ -3,7 +3,7 @@
 require_relative "helper"
 require "pathname"
 
-# Schedules by name, from a file, in clients that ask no sidecar.
+# Schedules by name from a file, in clients without a sidecar.
 class NamedSchedulesTest < OffbeatTest
   def setup
     @folder = Dir.mktmpdir
@@ -14,12 +14,12 @@ class NamedSchedulesTest < OffbeatTest
     FileUtils.rm_rf(@folder)
   end
 
-  # What `offbeat schedules export` writes of the file that the sidecar has loaded.
+  # The output of `offbeat schedules export` for the file that the sidecar has loaded.
   def exported
     @exported ||= IO.popen([BINARY, "schedules", "export", File.join(__dir__, "schedules.toml")], &:read)
   end
 
-  # Writes it, changed by the block, and leaves a time behind that differs from that of the file before.
+  # Writes the file, changed by the block, with a modification time that differs from the last one.
   def write(content = nil)
     content ||= JSON.parse(exported)
     yield content if block_given?
@@ -90,7 +90,7 @@ class NamedSchedulesTest < OffbeatTest
     write { |content| content["schedules"].each { |one| one["reference"]["name"] += ".renamed" } }
     assert_equal :local, here.assign_slot("bank-sync.renamed/1", "acme").decided_by
     assert_raises(Offbeat::NotFound) { here.assign_slot("bank-sync/1", "acme") }
-    # Looked at once a second at most.
+    # The client checks the file at most once a second.
     write
     assert_equal :local, here.assign_slot("bank-sync.renamed/1", "acme").decided_by
     sleep(1.01)

@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# Stands between a client and a sidecar, and can lose the answer to a call.
+# A proxy between a client and a sidecar that can lose the answer to a call.
 class LossyProxy
   attr_reader :address
 
@@ -13,8 +13,8 @@ class LossyProxy
     @thread = Thread.new { loop { Thread.new(@server.accept) { |client| serve(client) } } }
   end
 
-  # Loses the answer to the call of this method that comes after so many others, and then
-  # does what the block says.
+  # Loses the answer to a call of this method, after `after` other calls of it, and then
+  # runs the block.
   def lose(method, after: 0, &block)
     @lost = [method, after, block]
   end
@@ -26,7 +26,7 @@ class LossyProxy
 
   private
 
-  # One exchange after the other, as clients of HTTP/1.1 do.
+  # One exchange after the other, as in HTTP/1.1.
   def serve(client)
     sidecar = TCPSocket.new("127.0.0.1", @port)
     loop do
@@ -38,7 +38,7 @@ class LossyProxy
       client.write(answer)
     end
   rescue SystemCallError, EOFError
-    nil # one of the two has left
+    nil # one of the two has disconnected
   ensure
     client.close
     sidecar&.close
@@ -61,7 +61,7 @@ class LossyProxy
   end
 end
 
-# Spreads of a sidecar of its own, which a test may restart.
+# Base of tests of named spreads, with sidecars that a test may restart.
 class NamedSpreadCase < OffbeatTest
   def setup
     @closing = []
@@ -71,7 +71,7 @@ class NamedSpreadCase < OffbeatTest
     @closing.each(&:call)
   end
 
-  # A sidecar of this test; the block of {#restart} knows its successor.
+  # Starts a sidecar for this test; {#restart} yields its successor.
   def sidecar(address = "127.0.0.1:#{Sidecar.free_port}")
     @sidecar = Sidecar.new(address)
     @closing << -> { @sidecar.stop("KILL") } if @closing.empty?
@@ -88,7 +88,7 @@ class NamedSpreadCase < OffbeatTest
     Offbeat::Client.new(address).named_spread("mail", **options)
   end
 
-  # A spread of its own name at the shared sidecar.
+  # A spread named after the test, at the shared sidecar.
   def spread(name = self.name, feeder_count: 2, **options)
     client.named_spread(name, feeder_count: feeder_count, **options).tap { |made| @closing << -> { made.discard } }
   end
@@ -107,18 +107,18 @@ class NamedSpreadCase < OffbeatTest
     jobs.map(&:payload)
   end
 
-  # So many jobs, each acked when it comes.
+  # Takes `count` jobs, and acks each at once.
   def acked(consumer, count)
     consumer.lazy.map { |job| job.tap(&:ack) }.first(count)
   end
 
-  # Both ways to pull jobs, with so many at a time.
+  # Both ways to pull jobs, `count` at a time.
   def each_way(count = 16)
     yield ->(spread, name = "me", **options) { spread.consumer(name, batch_size: count, **options) }, "pull"
     yield ->(spread, name = "me", **options) { spread.stream(name, window: count, **options) }, "stream"
   end
 
-  # Everything that was begun, with when, and when its lease was over.
+  # Records every job that was begun, when, and when its lease was over.
   def draw_all(consumer, begun)
     consumer.each do |job|
       begun << [job.payload, now, now + job.lease_ends_in]

@@ -3,7 +3,7 @@
 require_relative "named_spread_case"
 require "open3"
 
-# What becomes of spreads when the sidecar, an answer or a stream is lost.
+# Spreads when the sidecar, an answer or a stream is lost.
 class NamedSpreadLivesTest < NamedSpreadCase
   def test_a_killed_sidecar_loses_nothing_and_leases_nothing_twice
     Dir.mktmpdir do |folder|
@@ -41,7 +41,7 @@ class NamedSpreadLivesTest < NamedSpreadCase
     producer = mail.producer
     producer.submit("a", %w[a1 a2 a3])
     mail.settle([[mail.pull("me", 1).jobs[0], :ack]])
-    assert_raises(Offbeat::DeadlineExceeded) { producer.wait(timeout: 0.2) } # and learns what is settled
+    assert_raises(Offbeat::DeadlineExceeded) { producer.wait(timeout: 0.2) } # and learns which jobs are settled
     restart
     producer.submit("b", %w[b1])
     held = mail.describe.counts
@@ -53,7 +53,7 @@ class NamedSpreadLivesTest < NamedSpreadCase
     assert_equal [["a2", true], ["a3", true]], again.map { |job| [job.payload, job.redelivered?] }
   end
 
-  # After a restart a consumer finds the name unknown; then a producer opens and closes it.
+  # After a restart a consumer finds the spread unknown; then a producer opens and closes it.
   def test_who_is_late_to_open_a_spread_leaves_it_closed
     %i[consumer stream].each do |way|
       mail = spread("#{name} #{way}")
@@ -87,7 +87,7 @@ class NamedSpreadLivesTest < NamedSpreadCase
     proxy.lose("SubmitGroups") do
       leased = spread_at(@sidecar.address).pull("other", 1).jobs
       restart
-      spread_at(@sidecar.address).open # so that no call says that the spread is not known
+      spread_at(@sidecar.address).open # so that no call fails with an unknown spread
     end
     assert_equal :received, producer.submit("a", %w[a1]).state
     assert_equal %w[a1], texts(leased)
@@ -96,7 +96,7 @@ class NamedSpreadLivesTest < NamedSpreadCase
     job = mail.pull("me", 1, wait: 5).jobs.first
     assert_predicate leased[0], :expired?
     assert_predicate job, :redelivered?
-    proxy.lose("SubmitGroups") # in one epoch nothing waits
+    proxy.lose("SubmitGroups") # within one epoch nothing is quarantined
     assert_equal :received, producer.submit("b", %w[b1]).state
     assert_equal 0, mail.describe.counts.quarantined_group_count
     proxy.stop
@@ -125,7 +125,7 @@ class NamedSpreadLivesTest < NamedSpreadCase
   def test_settlements_of_an_earlier_epoch_are_stale
     sidecar
     each_way do |draw, way|
-      mail = spread_at(@sidecar.address, lease_duration: 3) # in which the sidecar starts again
+      mail = spread_at(@sidecar.address, lease_duration: 3) # the sidecar restarts within this time
       producer = mail.producer
       producer.submit("#{way}-a", %w[a1 a2])
       consumer = draw[mail, way]
@@ -162,7 +162,7 @@ class NamedSpreadLivesTest < NamedSpreadCase
       assert_includes 0.3..3, now - asked
     end
     asked = now
-    [pulling, streaming].each(&:close) # has no patience left
+    [pulling, streaming].each(&:close) # their retry time is used up
     assert_operator now - asked, :<, 0.7
     assert_equal %w[a b], producer.unsettled # it may have been received
     hasty = mail.producer(patience: 0)
@@ -197,13 +197,13 @@ class NamedSpreadLivesTest < NamedSpreadCase
     consumer = mail.stream("me")
     jobs = consumer.each
     first = jobs.next
-    @sidecar.freeze_threads # the kernel takes the settlement, and nobody answers
+    @sidecar.freeze_threads # the kernel accepts the settlement, but no answer comes
     first.ack
     sleep(1.2)
     jobs.next
     restart
     producer.submit("b", %w[b1])
-    sleep(1.0) # until no lease lasts, and the next job is one of the new epoch
+    sleep(1.0) # until all leases have ended, so that the next job is of the new epoch
     jobs.next.ack
     assert_equal 1, consumer.stale_count
     assert_equal [:acked], consumer.flush.map(&:last)

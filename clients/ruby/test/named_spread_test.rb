@@ -2,7 +2,7 @@
 
 require_relative "named_spread_case"
 
-# Named spreads, as long as the sidecar and the connection last.
+# Named spreads while the sidecar and the connection last.
 class NamedSpreadTest < NamedSpreadCase
   def test_opening_and_describing
     mail = spread(policy: :cooldown, max_open_group_count: 7, lease_duration: 2.5, max_byte_count: 1 << 33)
@@ -215,7 +215,7 @@ class NamedSpreadTest < NamedSpreadCase
     consumer.flush
     mail.producer.submit("b", %w[b1])
     until_true { mail.describe.counts.leased_job_count == 1 }
-    sleep(0.4) # it has come, and is not read
+    sleep(0.4) # the job has arrived, but is not read yet
     assert_includes 0.1..0.65, jobs.next.lease_ends_in
     consumer.close
   end
@@ -298,7 +298,7 @@ class NamedSpreadTest < NamedSpreadCase
     assert_equal [7, 1_024, 65_536, 3, 64 << 20], updated.spec.limits.to_a
     assert_equal updated.spec, mail.describe.spec
     assert_equal :received, mail.producer(patience: 0).submit("b", %w[b1]).state
-    assert_equal updated.spec, mail.open.spec # opening it as before still finds it
+    assert_equal updated.spec, mail.open.spec # opening it with the old spec still works
     {
       "limits.max_attempt_count" => [{ max_attempt_count: 0 }, { max_attempt_count: "5" }],
       "limits.max_byte_count" => [{ max_byte_count: -1 }]

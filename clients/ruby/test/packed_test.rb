@@ -67,7 +67,7 @@ class PackedTest < OffbeatTest
     assert_equal "read_mask.paths[0]", refused.field
   end
 
-  # Last runs are there if they are asked for by name, and only then.
+  # Last runs are included only if they are requested by name.
   def test_last_runs_are_a_column_of_their_own
     bytes = (1..300).to_a.pack("q<*")
     wanted = %i[next_run_unix_millis last_run_unix_millis]
@@ -99,7 +99,7 @@ class PackedTest < OffbeatTest
                  assert_raises(Offbeat::InvalidArgument) { client.assign_slots(EIGHT_HOURS, [1], columns: %i[slot_indexes errors]) }.field
   end
 
-  # Whichever columns tell it; and a time before the epoch may be -1 too.
+  # With any selection of columns; and a valid time before the epoch may be -1 too.
   def test_refused_rows_raise_with_any_columns
     ids = ["a", "x" * 1_025, "b"]
     [*COLUMNS, :last_run_unix_millis].each do |column|

@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# What clients of named spreads try again, and what they do not.
+# Which errors clients of named spreads retry, and which they do not.
 class PatienceTest < OffbeatTest
   def test_a_refusal_is_tried_again_only_if_it_names_a_delay
     patience = Offbeat.const_get(:Named)::Patience.new(60, 0.001)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# As much of the gem prometheus-client (1.0 and later) as counts runs, with its interface: for machines
-# without it.
+# The parts of the gem prometheus-client (1.0 and later) that count runs, for machines
+# without the gem.
 module Prometheus
   module Client
     def self.registry
@@ -41,7 +41,7 @@ module Prometheus
         @values[checked(labels)] << value
       end
 
-      # How many are at most each bound, and their sum.
+      # The number of values up to each bound, and the sum of all values.
       def get(labels: {})
         seen = @values[checked(labels)]
         counts = @buckets.to_h { |bound| [bound.to_s, seen.count { |value| value <= bound }.to_f] }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A web application of web_server_test.rb: each request places an ID, and answers who decided, or the error, and how
-# many milliseconds that took. The client is made before the workers are forked, and used.
+# The web application of web_server_test.rb. Each request assigns a slot, and returns who decided or
+# the error, and the milliseconds. The client is made and used before the workers are forked.
 require "offbeat"
 
 port ENV.fetch("PORT"), "127.0.0.1"

@@ -2,15 +2,15 @@
 
 require_relative "named_spread_case"
 
-# The pump: jobs of a spread in another queue, few at a time.
+# The pump moves jobs of a spread into another queue, a few at a time.
 class PumpTest < NamedSpreadCase
-  TEXT = "7.12345678901.3" # the same in the tests of all clients
+  TEXT = "7.12345678901.3" # the same token in the tests of all clients
 
   def pumped(**options)
     spread(lease_duration: 1, max_consumer_lease_count: 4, **options)
   end
 
-  # Runs a pump while the block does.
+  # Runs a pump during the block.
   def running(pump)
     thread = Thread.new { pump.run }
     yield
@@ -20,7 +20,7 @@ class PumpTest < NamedSpreadCase
     thread.kill
   end
 
-  # The outcome, as another process gets it: it has the text alone.
+  # Settles as another process does, which has only the token's text.
   def settle(spread, text, action)
     spread.settle([[Offbeat::LeaseToken.parse(text), action]]).first.outcome
   end
@@ -29,7 +29,7 @@ class PumpTest < NamedSpreadCase
     jobs.map { |job| job.token.to_s }
   end
 
-  # So many jobs of one group, from 0 on.
+  # Submits `count` jobs of one group, numbered from 0.
   def submit(spread, count)
     spread.producer.submit("g", Array.new(count, &:to_s))
   end

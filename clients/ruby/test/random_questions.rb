@@ -2,8 +2,8 @@
 
 require "date"
 
-# Random questions that need no sidecar, right ones and wrong ones, as messages. The salt is that of the day, or
-# OFFBEAT_SALT.
+# Random requests that need no sidecar, valid and invalid ones, as messages. The seed is today's
+# date, or OFFBEAT_SALT.
 class RandomQuestions
   SALT = ENV.fetch("OFFBEAT_SALT") { Date.today.iso8601 }
   V1 = Offbeat::V1
@@ -177,7 +177,7 @@ class RandomQuestions
     spec.slot_count = slots if chance(0.9)
   end
 
-  # One field that is wrong, most times.
+  # Usually makes one field invalid.
   def spoil(spec)
     pick(
       -> { spec.period = pick(nil, duration(0), duration(-5), duration(400_000_000), duration(0.0000005r)) },
@@ -195,7 +195,7 @@ class RandomQuestions
     %i[PLACEMENT_HASH PLACEMENT_UNSPECIFIED].include?(schedule.spec.placement)
   end
 
-  # Seconds of a period.
+  # The length of the cycle in seconds.
   def length(schedule)
     period = schedule.spec.period
     period ? [period.seconds + (period.nanos / 1_000_000_000.0), 0.001].max : 1

@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# The README's examples: each line with a `# =>` gives what stands behind it.
+# The README's examples: each line with a `# =>` evaluates to the value behind it.
 class ReadmeTest < OffbeatTest
   def test_examples_give_what_they_say
     Offbeat.configure { |config| config.address = Sidecar::SHARED.address }

@@ -10,7 +10,7 @@ class ReciprocalsTest < OffbeatTest
     client.reciprocal_slots(EIGHT_SLOTS, **options)
   end
 
-  # Of four kinds, only neighbours share a lock: they stand opposite to each other.
+  # Of four kinds, only neighbours share a lock, so neighbours are opposite to each other.
   def test_kinds_without_a_conflict_may_meet
     pairs = [[0, 1], [1, 2], [2, 3]]
     some = ask(kind_count: 4, kind_conflicts: pairs)

@@ -3,7 +3,7 @@
 require_relative "helper"
 require "digest"
 
-# One run looks the same in whichever answer it stands.
+# A run looks the same in every answer.
 class RunsTest < OffbeatTest
   SCHEDULE = Offbeat::Schedule.new(period: 28_800, slot_count: 96, kinds: %w[import export])
 
@@ -45,9 +45,9 @@ class RunsTest < OffbeatTest
     assert_equal 4, rows.map { |row| row.next_run.run_id }.uniq.size
   end
 
-  # What ActiveJob takes as it is; JSON has no more, and Sidekiq takes what survives JSON.
+  # Types that ActiveJob accepts as they are. JSON has no others, and Sidekiq uses JSON.
   CARRIED = [NilClass, String, Integer, Float, TrueClass, FalseClass].freeze
-  RESERVED = "_aj_" # begins the keys that ActiveJob keeps for itself
+  RESERVED = "_aj_" # the prefix of keys that ActiveJob reserves
 
   def test_jobs_carry_runs_as_arguments
     deferred = Offbeat::Schedule.new(period: 28_800, exclusions: [Offbeat::Exclusion.new(times: NOON...(NOON + 28_000))])
@@ -73,7 +73,7 @@ class RunsTest < OffbeatTest
     assert_raises(KeyError) { Offbeat::Run.from_h({}) }
   end
 
-  # What a run's own time is, when it should start, and when it does.
+  # The nominal, scheduled and start times of a run.
   def test_times_of_a_run
     late = client.list_due_runs(EIGHT_HOURS, ["acme"], watermark: NOON - 28_800, now_time: NOON).first
     assert_equal [true, NOON], [late.late?, late.start_time]

@@ -6,12 +6,12 @@ require "active_support/duration"
 require "active_support/core_ext/numeric/time"
 require "active_support/core_ext/time/zones"
 
-# Schedules as they are written down: by name, by the calendar, with windows, exclusions and weights.
+# Schedules as Ruby objects: by name, by the calendar, with windows, exclusions and weights.
 class SchedulesTest < OffbeatTest
   DAYS = Offbeat::CalendarCycle.new(unit: :day, time_zone: "Europe/Berlin")
   CHRISTMAS = Time.utc(2026, 12, 24)...Time.utc(2026, 12, 27)
 
-  # What a schedule is sent as, in canonical JSON.
+  # The message for a schedule, in canonical JSON.
   def sent(schedule)
     JSON.parse(Offbeat::V1::Schedule.encode_json(schedule.to_message))
   end
@@ -97,7 +97,7 @@ class SchedulesTest < OffbeatTest
       "schedule.spec.calendar" => Offbeat::Schedule.new(calendar: :day),
       "schedule.spec.calendar.unit" => Offbeat::Schedule.new(calendar: Offbeat::CalendarCycle.new(unit: :year, time_zone: "UTC")),
       "schedule.spec.calendar.time_zone" => Offbeat::Schedule.new(calendar: Offbeat::CalendarCycle.new(unit: :day, time_zone: 1)),
-      # Including its end, it would mean another second.
+      # An inclusive end would mean another second.
       "schedule.spec.active_windows[1]" => Offbeat::Schedule.new(**day, active_windows: [0...1, 2..3]),
       "schedule.spec.active_windows[0].start_offset" => Offbeat::Schedule.new(**day, active_windows: ["01:00"..."05:00"]),
       "schedule.spec.active_windows" => Offbeat::Schedule.new(**day, active_windows: 5),
@@ -127,7 +127,7 @@ class SchedulesTest < OffbeatTest
     assert_refused("schedule.spec.period") { client.describe_schedule(Offbeat::Schedule.new) }
   end
 
-  # As test/schedules.toml has it.
+  # The schedule in test/schedules.toml.
   BANK_SYNC = Offbeat::ScheduleReference.new(name: "bank-sync", version: 1)
   SPEC = Offbeat::Schedule.new(period: 28_800, slot_count: 96)
 

@@ -7,14 +7,14 @@ require "active_support/core_ext/object/json"
 require "pp"
 require "yaml"
 
-# Tokens and private keys: in nothing that is shown, logged or written.
+# Tokens and private keys must not appear in anything that is shown, logged or written.
 class SecretsTest < OffbeatTest
   TOKEN = "the-first-token-0123456789"
   AUTHORITY = Authority.new
   CERTIFICATE, KEY = AUTHORITY.sign("DNS:localhost,IP:127.0.0.1")
   KEY_PART = KEY.lines[1][4, 20]
   SHOWN = %i[inspect pretty_inspect to_s instance_values].freeze
-  SHOWN_AS_JSON = %i[to_json as_json].freeze # of an Enumerable, by drawing its jobs
+  SHOWN_AS_JSON = %i[to_json as_json].freeze # on an Enumerable, these would draw its jobs
   WRITTEN = [YAML, Marshal].freeze
 
   def setup
@@ -47,7 +47,7 @@ class SecretsTest < OffbeatTest
     e.message
   end
 
-  # What can be reached from a client that has been used: with connections, and a stream that is open.
+  # Everything reachable from a client with connections and an open stream.
   def all_of(client)
     client.describe_schedule(EIGHT_HOURS)
     spread = client.named_spread("mail-#{rand(1 << 60)}", feeder_count: 1)

@@ -42,7 +42,7 @@ class SecuredTest < OffbeatTest
     ["--token-file", file("tokens", "#{TOKEN}\n#{OTHER}\n")]
   end
 
-  # Accepts connections, and does with each what the block says, in a thread.
+  # Accepts connections in a thread, and passes each to the block.
   def fake
     server = TCPServer.new("127.0.0.1", 0)
     thread = Thread.new { loop { yield server.accept } }
@@ -59,7 +59,7 @@ class SecuredTest < OffbeatTest
     Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 
-  # A call of each way to the sidecar: unary, a stream, and both of a named spread.
+  # A call by each way to the sidecar: unary, a stream, and both ways of a named spread.
   def ways(client)
     mail = client.named_spread("mail-#{rand(1 << 60)}", feeder_count: 1, lease_duration: 5)
     {
@@ -77,7 +77,7 @@ class SecuredTest < OffbeatTest
     assert_equal [ACME, %w[a b], 2, 1, 1, true, 2], ways(client).values.map(&:call)
   end
 
-  # Every way fails so, soon, and with this text.
+  # Every way must fail soon, with this error and this text.
   def assert_all_fail(client, error, text)
     ways(client).each do |name, ask|
       started = now
@@ -163,7 +163,7 @@ class SecuredTest < OffbeatTest
 
   def test_certificates_may_be_exchanged
     address = sidecar(*tls_flags, "--tls-client-ca", file("clients.pem", STRANGER.pem)).address
-    certificate, key = AUTHORITY.write(Dir.mktmpdir(nil, @folder), "DNS:client.test") # not yet the right one
+    certificate, key = AUTHORITY.write(Dir.mktmpdir(nil, @folder), "DNS:client.test") # not trusted yet
     client = Offbeat::Client.new(address, tls: tls(certificate: certificate, key: key))
     ask = lambda do
       client.close
@@ -304,7 +304,7 @@ class SecuredTest < OffbeatTest
     before&.each { |name, value| configuration.public_send(:"#{name}=", value) }
   end
 
-  # What accepts the connection, and then says nothing, or a little.
+  # Servers that accept the connection and then send little or nothing.
   def test_deadlines_hold_while_tls_begins
     silent = fake { |socket| (@sockets ||= []) << socket }
     trickling = fake do |socket|
@@ -312,7 +312,7 @@ class SecuredTest < OffbeatTest
         socket.write("\x16\x03\x03\x40\x00".b)
         loop { socket.write("\x02") && sleep(0.05) }
       rescue SystemCallError
-        nil # the client has left
+        nil # the client has disconnected
       end
     end
     [silent, trickling].each do |address|
@@ -328,7 +328,7 @@ class SecuredTest < OffbeatTest
     end
   end
 
-  # Something that is no whole message of TLS came while nobody asked anything.
+  # An incomplete TLS record arrives while no call is in flight.
   def test_deadlines_hold_after_half_a_record
     context = OpenSSL::SSL::SSLContext.new
     certificate, key = AUTHORITY.sign(NAMES)
@@ -369,7 +369,7 @@ class SecuredTest < OffbeatTest
     assert(children.all? { |pid| Process.wait2(pid)[1].success? })
     assert_equal expected, client.assign_slot(EIGHT_HOURS, 42).slot_index
 
-    # A child that leaves a stream of its parent ends it for itself alone.
+    # A child that leaves its parent's stream must not end it for the parent.
     main = Process.pid
     jobs = client.spread([[*1..600]], feeder_count: 1, job_window: 10).each_with_index.map do |turn, index|
       break if index == 5 && (child = fork).nil?

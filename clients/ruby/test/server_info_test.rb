@@ -3,7 +3,7 @@
 require_relative "helper"
 require "open3"
 
-# What the sidecar says of itself.
+# The information that the sidecar gives about itself.
 class ServerInfoTest < OffbeatTest
   def test_the_sidecar_tells_its_version_time_zones_and_limits
     info = client.server_info

@@ -10,10 +10,10 @@ require "set"
 # The signatures in sig/ against the code: the same classes, constants, methods and parameters.
 class SignatureTest < OffbeatTest
   FOLDER = File.join(ROOT, "clients/ruby/sig")
-  # What the client is made of: no user names it.
+  # Internal constants, which users never name.
   INTERNAL = %i[V1 V1beta1 Transport Endpoint Conversation Times Fields IdEncoder error_from refused named set_field Batches Beside].freeze
 
-  # The signature with Ruby's own; in a test, since one that cannot be read must not end the others.
+  # The signatures with Ruby's own, loaded in a test so that a syntax error fails only these tests.
   def self.builder
     @builder ||= begin
       loader = RBS::EnvironmentLoader.new
@@ -31,7 +31,7 @@ class SignatureTest < OffbeatTest
     RBS::TypeName.new(name: name, namespace: RBS::Namespace.new(path: folders, absolute: true))
   end
 
-  # Our classes and the module itself, as Ruby has them.
+  # Our classes and the module itself, by reflection.
   def classes
     public_constants.map { |name| Offbeat.const_get(name) }.grep(Module) << Offbeat
   end
@@ -40,13 +40,13 @@ class SignatureTest < OffbeatTest
     Offbeat.constants - INTERNAL
   end
 
-  # The methods that a definition writes down for the class itself, by name, with their overloads.
+  # The methods that a definition declares for the class itself, by name, with their overloads.
   def written(definition, type_name)
     definition.methods.select { |_, method| method.implemented_in == type_name && method.public? }
               .transform_values { |method| method.method_types.map { |overload| parameters(overload.type) } }
   end
 
-  # As Method#parameters lists them.
+  # Parameters in the form of Method#parameters.
   def parameters(function)
     function.required_positionals.map { |param| [:req, param.name] } +
       function.optional_positionals.map { |param| [:opt, param.name] } +
@@ -114,7 +114,7 @@ class SignatureTest < OffbeatTest
     end
   end
 
-  # What a constructor takes. Of a Struct without one of its own, Ruby does not say it.
+  # The parameters of a constructor, which Ruby does not report for a plain Struct.
   def taken(klass)
     own = klass.instance_method(:initialize)
     return own.parameters unless struct?(klass) && own.owner != klass
@@ -126,7 +126,7 @@ class SignatureTest < OffbeatTest
   def test_module_and_class_methods_are_the_same
     classes.reject { |klass| struct?(klass) }.each do |klass|
       written = written(builder.build_singleton(name_of(klass)), name_of(klass))
-      written.delete(:new) # made of initialize
+      written.delete(:new) # derived from initialize
       assert_equal (klass.singleton_methods(false) - INTERNAL).sort, written.keys.sort, klass
       written.each { |name, overloads| assert_parameters klass.method(name).parameters, overloads, "#{klass}.#{name}" }
     end
@@ -147,7 +147,7 @@ class SignatureTest < OffbeatTest
     end
   end
 
-  # Symbols that answers are made of: each value of an enum, in its order.
+  # The symbols in answers are the values of each enum, in order.
   def test_symbols_of_answers_are_those_of_the_contract
     {
       spread_state: Offbeat::V1::SpreadState, group_state: Offbeat::V1::GroupState, empty_reason: Offbeat::V1::EmptyReason,
@@ -161,7 +161,7 @@ class SignatureTest < OffbeatTest
     end
   end
 
-  # The types themselves: the README's examples once more, each argument and each answer checked.
+  # Runs the README's examples again, and checks the type of each argument and each answer.
   def test_examples_have_the_types_that_are_written
     checks = { "RBS_TEST_TARGET" => "Offbeat::*", "RBS_TEST_OPT" => "-I #{FOLDER}", "RBS_TEST_RAISE" => "true",
                "RBS_TEST_LOGLEVEL" => "info" }
@@ -171,7 +171,7 @@ class SignatureTest < OffbeatTest
     assert_includes output, "Setting up hooks for ::Offbeat::Client"
   end
 
-  # Members of values, which those hooks do not see: all that an answer holds.
+  # Members of values, which those hooks do not see.
   def test_members_have_the_types_that_are_written
     stages = [Offbeat::Stage.new(name: "a", backlog_count: 3, run_times: [1, 2.5]), Offbeat::Stage.new(name: "b")]
     check_members(client.allocate_workers(stages.each, worker_count: 2))

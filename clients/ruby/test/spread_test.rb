@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# Spreads: the orders of other programs, and how much is pulled when.
+# Spreads have the order of the reference programs, and pull groups lazily.
 class SpreadTest < OffbeatTest
   def jobs(sizes)
     sizes.each_with_index.lazy.map { |size, group| Array.new(size) { |index| [group, index] } }

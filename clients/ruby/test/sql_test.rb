@@ -37,7 +37,7 @@ class SqlTest < OffbeatTest
     %("#{name.gsub('"', '""')}")
   end
 
-  # What a SELECT of something gives for the rows of a predicate.
+  # The result of SELECT `what` for the rows of a predicate.
   def select(base, what, column, predicate, before = "")
     from = "#{quoted(column.table)} #{column.table_alias}"
     base.execute("#{before} SELECT #{what} FROM #{from} WHERE #{predicate.sql}", predicate.parameters)
@@ -60,7 +60,7 @@ class SqlTest < OffbeatTest
     slots = client.list_slots(schedule, start_time: NOON, end_time: NOON + schedule.period, sql_target: column)
     base = database(column, values, slots[0].predicate.index)
     rows = slots.to_h { |slot| [slot.slot_index, selected(base, column, slot.predicate)] }
-    # Each row once, where assign_slots has it, and NULL never.
+    # Each row is in exactly one slot, the one of assign_slots, and NULL is in none.
     assert_equal values.each_index.group_by { |row| slot_indexes[row] }, rows, style
   end
 

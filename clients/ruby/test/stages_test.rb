@@ -2,13 +2,13 @@
 
 require_relative "helper"
 
-# Stages: who gets how many workers, and where one goes.
+# Stages: how many workers each gets, and where a free worker goes.
 class StagesTest < OffbeatTest
   def stage(name, backlog_count = 0, **others)
     Offbeat::Stage.new(name: name, backlog_count: backlog_count, **others)
   end
 
-  # Workloads are in microseconds: so many jobs of one.
+  # Workloads are in microseconds, as a backlog of jobs of 1 µs.
   def pipeline(workloads, done = [])
     workloads.each_with_index.map do |workload, index|
       stage(index.to_s, workload, mean_run_time: 1/1_000_000r, done: done.include?(index))
@@ -22,7 +22,7 @@ class StagesTest < OffbeatTest
       stages = pipeline(golden["workloads"], golden["done"])
       { minimum_score: "minimum_score", d_hondt: "highest_averages" }.each do |rule, expected|
         allocation = client.allocate_workers(stages, worker_count: golden["workers"], rule: rule)
-        # Where all is done, both are nil.
+        # If all stages are done, both are nil.
         assert_equal [golden.fetch(expected)], [allocation&.stages&.map(&:worker_count)], golden.to_s
       end
     end
@@ -74,7 +74,7 @@ class StagesTest < OffbeatTest
     assert_equal [2, 0], starving.stages.map(&:worker_count)
     starved = starving.starved_stages
     assert_equal([["b", 1]], starved.map { |stage| stage.to_a.first(2) })
-    # The second worker of a is worth 100/(2·3) s, and the first one of b 1/2 s.
+    # The second worker of a saves 100/(2·3) s, the first one of b saves 1/2 s.
     [starved[0].cost, starving.starvation_prevention_cost].each { |cost| assert_in_delta 16_166_666.67, cost, 0.01 }
     fair = client.allocate_workers(stages, worker_count: 2, prevent_starvation: true)
     assert_equal [1, 1], fair.stages.map(&:worker_count)
@@ -91,7 +91,7 @@ class StagesTest < OffbeatTest
     assert_equal [3, 1, 2], allocation.stages.map(&:min_stable_worker_count)
     assert_equal 6, allocation.min_stable_worker_count
     assert_equal [false, false, true], allocation.stages.map(&:grows?)
-    # 90 jobs of 1 s with three workers to spare; 7 of .25 s with half of one.
+    # 90 jobs of 1 s with three spare workers; 7 jobs of 0.25 s with half a spare worker.
     assert_equal [30, 7/2r, nil], allocation.stages.map(&:drain_time)
   end
 
@@ -161,7 +161,7 @@ class StagesTest < OffbeatTest
     end
   end
 
-  # Some proxies answer so. A client that took it for "all done" would send all workers home.
+  # Some proxies answer like this. A client must not take it for "all done" and stop all workers.
   def test_an_empty_answer_is_none
     server = TCPServer.new("127.0.0.1", 0)
     answering = Thread.new { 2.times { answer_nothing(server.accept) } }

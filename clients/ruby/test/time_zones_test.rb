@@ -6,7 +6,7 @@ require "active_support/core_ext/time/zones"
 require "digest"
 require "sqlite3"
 
-# IDs that live in time zones of their own: 07:00 at home for everybody.
+# IDs with time zones of their own: each runs at 07:00 local time.
 class TimeZonesTest < OffbeatTest
   NAMES = ["Asia/Tokyo", nil, "America/New_York", "Pacific/Auckland"].freeze
   IDS = Array.new(200) { |number| "customer #{number}" }.freeze
@@ -23,7 +23,7 @@ class TimeZonesTest < OffbeatTest
     error
   end
 
-  # The next runs as schedules of each zone have them, in seconds since the Unix epoch.
+  # The next runs by a schedule in each zone, in seconds since the Unix epoch.
   def at_home(time)
     runs = NAMES.to_h { |zone| [zone, client.assign_slots(days(zone || "Europe/Berlin"), IDS, from_time: time).map(&:next_run_time)] }
     IDS.each_index.map { |row| runs[ZONES[row]][row] }
@@ -53,7 +53,7 @@ class TimeZonesTest < OffbeatTest
     assert_equal 1, tokyo.uniq.size
   end
 
-  # Names go once, and numbers for each ID.
+  # Each zone name is sent once, with an index per ID.
   def test_zones_go_as_a_dictionary
     seen = []
     asked = Offbeat::Client.new(Sidecar::SHARED.address)

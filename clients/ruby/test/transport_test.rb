@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# The transport against servers that do what no sidecar should.
+# The transport against misbehaving servers.
 class TransportTest < OffbeatTest
   MIB = 1 << 20
 
@@ -14,7 +14,7 @@ class TransportTest < OffbeatTest
     @closing.each(&:call)
   end
 
-  # Accepts connections, and does with each what the block says.
+  # Accepts connections, and passes each to the block.
   def fake
     server = TCPServer.new("127.0.0.1", 0)
     thread = Thread.new do
@@ -22,7 +22,7 @@ class TransportTest < OffbeatTest
         socket = server.accept
         yield socket
       rescue SystemCallError
-        nil # the client has left
+        nil # the client has disconnected
       ensure
         socket&.close
       end
@@ -65,7 +65,7 @@ class TransportTest < OffbeatTest
     transport = transport(address)
     transport.call("DescribeSchedule", "", 30)
     (idle,) = transport.instance_variable_get(:@idle)
-    idle.keep_alive_timeout = 0 # and not half a minute
+    idle.keep_alive_timeout = 0 # instead of half a minute
     sleep 0.01
     assert_equal "", transport.call("DescribeSchedule", "", 30)
     assert_equal 2, made
@@ -88,7 +88,7 @@ class TransportTest < OffbeatTest
     assert_operator kept.size, :>, 1
   end
 
-  # What it leaves unread is a reset for the client, and may reach it while it sends.
+  # Unread bytes cause a reset, which may reach the client while it sends.
   def test_an_answer_before_the_question_is_sent_is_heard
     { 404 => ["not_found", Offbeat::NotFound], 401 => ["unauthenticated", Offbeat::Unauthenticated],
       403 => ["permission_denied", Offbeat::PermissionDenied], 413 => ["resource_exhausted", Offbeat::ResourceExhausted] }.each do |status, (code, error)|

@@ -61,7 +61,7 @@ class WebServerTest < OffbeatTest
         killed.zero? ? sidecar.freeze_threads : Process.kill("KILL", sidecar.pid)
         answers = ask.call(REQUESTS)
         assert_equal [["local", REQUESTS]], answers.map(&:first).tally.to_a
-        assert_fast(answers, 250) # other processes compete for the processors
+        assert_fast(answers, 250) # other processes compete for the CPUs
         assert_operator answers.sum(&:last) / REQUESTS, :<, 20
       end
     end
@@ -80,7 +80,7 @@ class WebServerTest < OffbeatTest
 
       Process.kill("CONT", sidecar.pid)
       sleep(2.5)
-      ask.call(60) # one of each worker tries
+      ask.call(60) # one call per worker probes
       assert_equal({ "sidecar" => 100 }, ask.call(100).map(&:first).tally)
       sidecar.stop("KILL")
       assert_fast(ask.call(REQUESTS), 500)

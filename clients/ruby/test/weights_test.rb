@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# Large IDs, which run in pieces; and new ones.
+# Weighted IDs, which run in pieces, and new IDs.
 class WeightsTest < OffbeatTest
   WEIGHTED = Offbeat::Schedule.new(period: 28_800, slot_count: 128, weight_quantum: 10)
 
@@ -48,7 +48,7 @@ class WeightsTest < OffbeatTest
     assert_equal [[0, 1, 2, 3], [0, 0, 0, 0]], [plain.id_indexes, plain.piece_indexes]
   end
 
-  # 65,536 pieces go into a message: more go into several.
+  # A message holds 65,536 pieces; more of them take several messages.
   def test_any_number_of_pieces
     ids = Array.new(3_000) { |number| "tenant #{number}" }
     weights = ids.each_index.map { |number| number % 700 }
@@ -71,12 +71,12 @@ class WeightsTest < OffbeatTest
     assert_equal [[0, 0, 1, 2, 2], [1]], [rows.id_indexes, rows.errors.map(&:id_index)]
     assert_equal %w[a a b b], rows.accepted.map(&:id)
     assert_match(/ids\[1\]/, assert_raises(KeyError) { rows[2] }.message)
-    # In the second message of a stream, as the whole stream counts.
+    # In the second message of a stream, rows are numbered over the whole stream.
     many = [*Array.new(8_192, "a"), *ids]
     last = client.stream_slot_assignments(WEIGHTED, many, weights: [20] * many.size, from_time: NOON).to_a.last
     assert_equal [8_193, "ids[8193]", 8_192], [last.errors[0].id_index, last.errors[0].field, last.first_id_index]
     assert_match(/ids\[8193\]/, assert_raises(KeyError) { last[2] }.message)
-    # In the second message of a call, by 76,800 pieces.
+    # In the second message of a call, because there are 76,800 pieces.
     error = assert_raises(Offbeat::BadIds) { client.assign_slots(WEIGHTED, [*Array.new(600, "a"), *ids], weights: [1_280] * 603) }
     assert_equal [601], error.errors.map(&:id_index)
   end
@@ -123,7 +123,7 @@ class WeightsTest < OffbeatTest
     end
   end
 
-  # Of a machine whose clock is fast.
+  # From a machine whose clock is fast.
   def test_new_ids_from_the_future
     ahead = ->(skew) { Offbeat::NewId.new(create_time: NOON + 61, max_clock_skew: skew) }
     ask = ->(new) { client.assign_slot(EIGHT_HOURS, "a", from_time: NOON, new_id: new).first_run }

@@ -1,4 +1,4 @@
-"""What is done with each account, once in each cycle."""
+"""Tasks that run for each account once per cycle."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""The project: with it, its app of Celery is loaded."""
+"""The project, which loads its Celery app."""
 
 from .celery import app as celery_app
 

@@ -1,4 +1,4 @@
-"""The app of Celery."""
+"""The Celery app."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The settings of the example: SQLite, no sidecar, and files as a broker."""
+"""Settings of the example: SQLite, no sidecar, and files as a broker."""
 
 import os
 from pathlib import Path
@@ -21,13 +21,13 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 OFFBEAT = {
     "SCHEDULES": {
-        # A minute, so that one sees something; 8 hours, say, in life.
+        # A minute, so that there is something to see; in production rather 8 hours.
         "bank": {"period": "60s", "slot_count": 60, "kinds": ["balance", "transactions"]},
     },
     "INTERVAL": "5s",
 }
 
-# Celery with files as its broker: for a first look, and for one machine.
+# A broker in files suits a first try on one machine.
 BROKER = os.environ.get("BROKER", "/tmp/bank-broker")
 CELERY_BROKER_URL = "filesystem://"
 CELERY_BROKER_TRANSPORT_OPTIONS = {

@@ -1,4 +1,4 @@
-"""Accounts, which are synced."""
+"""Accounts whose balance and transactions are synced."""
 
 import uuid
 
@@ -7,8 +7,6 @@ from offbeat.django import OffbeatIndex, OffbeatManager
 
 
 class Account(models.Model):
-    """An account."""
-
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     active = models.BooleanField(default=True)
     balance_time = models.DateTimeField(null=True)

@@ -9,10 +9,8 @@ from .models import Account
 
 
 class DueTest(TestCase):
-    """What runs in the next minute."""
-
     def test_a_tick_plans_what_is_due(self):
-        """All accounts run in a cycle, whose length is a minute."""
+        """All accounts run within a cycle of one minute."""
         from offbeat.django.jobs import runner
         from offbeat.django.models import OffbeatRun
 

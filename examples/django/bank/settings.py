@@ -1,4 +1,4 @@
-"""The settings of the example: SQLite, no sidecar, no queue."""
+"""Settings of the example: SQLite, no sidecar, no queue."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 OFFBEAT = {
     "SCHEDULES": {
-        # A minute, so that one sees something; 8 hours, say, in life.
+        # A minute, so that there is something to see; in production rather 8 hours.
         "bank": {"period": "60s", "slot_count": 60, "kinds": ["balance", "transactions"]},
     },
     "INTERVAL": "5s",

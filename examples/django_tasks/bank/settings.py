@@ -1,4 +1,4 @@
-"""The settings of the example: SQLite, and workers that read it."""
+"""Settings of the example: SQLite, and workers that take tasks from it."""
 
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 OFFBEAT = {
     "SCHEDULES": {
-        # Half a minute, so that one sees something; 8 hours, say, in life.
+        # Half a minute, so that there is something to see; in production rather 8 hours.
         "bank": {"period": "30s", "slot_count": 30, "kinds": ["balance", "transactions"]},
     },
     "INTERVAL": "5s",

@@ -2,13 +2,13 @@
 
 declare(strict_types=1);
 
-// Runs jobs in an express and a slow lane; nobody knows how long a job takes:
+// Runs jobs in an express and a slow lane, without knowing how long each job takes:
 //
 //   php worker.php
 //
-// The jobs are those of the express lane's worked example, a hundred times shorter, each in a
-// process of its own (ext-grpc must not be loaded: it does not bear pcntl_fork). Prints who runs in
-// which lane, and fails if that is not as in the example.
+// The jobs are those of the express lane's worked example, a hundred times faster, each in a
+// process of its own (ext-grpc must not be loaded: it breaks pcntl_fork). Prints which job runs
+// in which lane, and fails if that differs from the example.
 
 require __DIR__ . '/../../../clients/php/autoload.php'; // or Composer's
 
@@ -21,7 +21,7 @@ use Offbeat\Lanes\PendingJob;
 const JOBS = ['fast1' => 0.1, 'slow1' => 6.0, 'slow2' => 6.0, 'fast2' => 0.1]; // seconds
 const TIMED_OUT = 75; // exit status of an attempt that reached its timeout
 
-/** A job works in small steps, and asks between them whether its time is up. */
+/** A job works in small steps, and checks between them whether its time is up. */
 function work(float $seconds, LaneRoute $route): void
 {
     $deadline = $route->deadline();
@@ -57,7 +57,7 @@ $timeline = [];
 $start = microtime(true);
 
 while (true) {
-    // Free workers take the jobs that the sidecar gives them.
+    // Free workers take the jobs that the sidecar assigns to them.
     $busy = array_count_values(array_column($running, 'lane'));
     $free = [];
     foreach ($lanes->lanes as $lane) {
@@ -91,7 +91,7 @@ while (true) {
     unset($running[$process]);
     if (pcntl_wexitstatus($status) === TIMED_OUT) {
         $pending[] = $job->timedOutIn($lane);
-    } elseif ($status !== 0) { // it says nothing about the lane: one might try again, as it was
+    } elseif ($status !== 0) { // not the lane's concern: a real program might retry
         echo "$job->id has failed", PHP_EOL;
     }
 }

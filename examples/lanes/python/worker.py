@@ -1,7 +1,7 @@
-"""Runs jobs in an express and a slow lane: whenever a worker is free, it asks who runs what.
+"""Runs jobs in an express and a slow lane: when a worker is free, it asks which job to run.
 
-The jobs are those of tests/vectors/express_lane_timeline.json, a hundred times as fast. Prints
-who runs where since when, and fails if that is not what stands there.
+The jobs are those of tests/vectors/express_lane_timeline.json, a hundred times faster. Prints
+which job runs in which lane from when on, and fails if that differs from the file.
 """
 
 import json
@@ -16,11 +16,11 @@ import offbeat
 from offbeat import AttemptDeadline, AttemptTimedOut, Lane, LaneSet, PendingJob
 
 LANES = LaneSet([Lane("express", 1, timedelta(seconds=0.6)), Lane("slow", 1, timedelta(seconds=9))])
-RUN_TIMES = {"fast1": 0.1, "slow1": 6, "slow2": 6, "fast2": 0.1}  # which nobody knows before
+RUN_TIMES = {"fast1": 0.1, "slow1": 6, "slow2": 6, "fast2": 0.1}  # not known in advance
 
 
 def work(job, route):
-    """Sleep for as long as the job takes, and look at the deadline now and then."""
+    """Sleep for as long as the job takes, and check the deadline between steps."""
     deadline = AttemptDeadline(route)
     end = time.monotonic() + RUN_TIMES[job.id]
     while (left := end - time.monotonic()) > 0:
@@ -29,8 +29,8 @@ def work(job, route):
 
 
 def run(client, pending):
-    """Run all jobs, and yield who runs in which lane whenever that changes."""
-    running = {}  # who runs where, by the future of the attempt
+    """Run all jobs, and yield which job runs in which lane whenever that changes."""
+    running = {}  # job and lane, by the future of the attempt
     with ThreadPoolExecutor(sum(lane.worker_count for lane in LANES.lanes)) as workers:
         while True:
             busy = [route.lane_name for _, route in running.values()]

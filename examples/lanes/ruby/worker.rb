@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Runs jobs in an express and a slow lane. Nobody has to know beforehand how long a job takes.
+# Runs jobs in an express and a slow lane, without knowing in advance how long each job takes.
 #
 #   ruby worker.rb
 #
-# Repeats the timeline of tests/vectors/express_lane_timeline.json, a hundred times as fast.
+# Repeats the timeline of tests/vectors/express_lane_timeline.json, a hundred times faster.
 
 require "json"
 require "offbeat"
@@ -19,7 +19,7 @@ def now
   Process.clock_gettime(Process::CLOCK_MONOTONIC)
 end
 
-# Here the job is done, step by step. Between steps it checks the clock.
+# The job works in steps, and checks its deadline between them.
 def work(name, deadline)
   finish = now + RUN_TIMES.fetch(name)
   while now < finish
@@ -28,7 +28,7 @@ def work(name, deadline)
   end
 end
 
-# Runs a job on a thread of its own, and says at its end how it went.
+# Runs a job on a thread of its own, which reports the outcome at its end.
 def start(job, route, ended)
   Thread.new do
     deadline = Offbeat::AttemptDeadline.new(route)
@@ -39,7 +39,7 @@ def start(job, route, ended)
   end
 end
 
-Thread.abort_on_exception = true # a job that fails otherwise ends the program: yours would be tried again
+Thread.abort_on_exception = true # other failures end this program; yours would retry
 client = Offbeat::Client.new
 pending = RUN_TIMES.keys.map { |name| Offbeat::PendingJob.new(id: name) }
 running = LANES.lanes.to_h { |lane| [lane.name, []] }

@@ -6,8 +6,8 @@ declare(strict_types=1);
 //
 //   php consumer.php SPREAD CONSUMER_ID
 //
-// A job that is not acknowledged within the lease goes to another consumer: so a job can
-// run twice, and must bear it.
+// A job that is not acknowledged within its lease goes to another consumer. So a job can
+// run twice, and must be idempotent.
 
 require __DIR__ . '/../../../clients/php/autoload.php'; // or Composer's
 

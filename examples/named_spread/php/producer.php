@@ -6,7 +6,7 @@ declare(strict_types=1);
 //
 //   php producer.php SPREAD PREFIX GROUP_COUNT JOBS_PER_GROUP
 //
-// If the service restarts meanwhile, what it forgot is submitted again.
+// If the service restarts meanwhile, the client submits lost groups again.
 
 require __DIR__ . '/../../../clients/php/autoload.php'; // or Composer's
 

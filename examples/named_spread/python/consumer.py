@@ -1,4 +1,4 @@
-"""Takes the jobs of a named spread until it is closed, and acks each when it is done."""
+"""Takes jobs of a named spread until it is closed, and acks each job when it is done."""
 
 import json
 import sys

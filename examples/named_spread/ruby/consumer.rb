@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Handles jobs until the spread is closed.
+# Takes jobs of a named spread until it is closed, and acks each job when it is done.
 #
 #   ruby consumer.rb SPREAD CONSUMER_ID
 
@@ -12,7 +12,7 @@ spread = Offbeat::Client.new.named_spread(spread_name, feeder_count: 8, lease_du
 
 spread.consumer(consumer_id) do |jobs|
   jobs.each do |job|
-    # Here the job is done. It may come twice: what it does must be harmless the second time.
+    # Do the work here. A job can be delivered twice, so it must be idempotent.
     job.ack
     puts "#{consumer_id} #{job.group_id} #{job.job_index}"
   end

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Forty jobs of four customers, and two workers, one of which is killed.
+# Forty jobs of four customers, and two workers; one of them is killed.
 offbeat=target/release/offbeat
 list=$(mktemp)
 
@@ -13,7 +13,7 @@ work() {
 work one &
 work two &
 sleep .5
-kill -KILL $! # two; its job comes back when the lease ends
+kill -KILL $! # kills worker two; its job is redelivered when the lease ends
 wait
 
 echo "$(cut -d' ' -f1 "$list" | sort -u | wc -l) jobs done"

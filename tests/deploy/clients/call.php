@@ -19,7 +19,7 @@ function call(string $address): string
 
 [, $address] = $argv;
 if (isset($argv[3])) {
-    // What is loaded at the first call is loaded while the files may be read.
+    // A first call loads lazy modules while this user may still read the files.
     call('unix:/nowhere');
     posix_initgroups('nobody', (int) $argv[3]);
     posix_setgid((int) $argv[3]);

@@ -24,7 +24,7 @@ def call(address: str) -> str:
 
 address, *user = sys.argv[1:]
 if user:
-    # What is loaded at the first call is loaded while the files may be read.
+    # A first call loads lazy modules while this user may still read the files.
     call("unix:/nowhere")
     uid, gid = map(int, user)
     os.setgroups([gid])

@@ -13,7 +13,7 @@ end
 
 address, uid, gid = ARGV
 if uid
-  # What is loaded at the first call is loaded while the files may be read.
+  # A first call loads lazy modules while this user may still read the files.
   call("unix:/nowhere")
   Process.groups = [gid.to_i]
   Process::GID.change_privilege(gid.to_i)

@@ -1,4 +1,4 @@
-"""What is done to servers and their store, by name; each with what it must not break."""
+"""Disturbances of servers and their store, by name, each with the promises that must hold."""
 
 from .answers import Cut, Pause
 from .changes import Flush, Memory

@@ -1,4 +1,4 @@
-"""A Redis that does not answer, or is not heard."""
+"""A Redis that does not answer, or whose answers are lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Pause(Disturbance):
-    """Redis is stopped, also for longer than servers wait for its answers, and goes on."""
+    """Redis is stopped, sometimes for longer than servers wait for it, and continues."""
 
     mean_seconds = 2.5
 
@@ -43,4 +43,4 @@ class Cut(Disturbance):
         time.sleep(self.random.uniform(0.05, 0.5) if "cut" in mode else self.random.uniform(0.2, 3))
         self.proxy.set_mode(None)
         if "drop" in mode and self.random.randrange(2):
-            self.proxy.cut()  # else the servers must find out
+            self.proxy.cut()  # otherwise the servers must find out themselves

@@ -1,4 +1,4 @@
-"""A Redis that is administered while it works."""
+"""A Redis that is administered while it is in use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Flush(Disturbance):
 
     def _flush(self) -> None:
         while not self.is_over.is_set():
-            # A hundred, with a pause between them in which calls may succeed.
+            # A hundred times, with pauses in which calls can succeed.
             self.redis.command("-r", "100", "-i", "0.002", "SCRIPT", "FLUSH")
 
     def disturb(self, world: World) -> None:
@@ -33,13 +33,13 @@ class Flush(Disturbance):
 
 
 class Memory(Disturbance):
-    """The memory that Redis may use becomes too small, and is enough again."""
+    """The memory limit of Redis becomes too small, and is raised again."""
 
     mean_seconds = 1
 
     def disturb(self, world: World) -> None:
         used = self.redis.command("INFO", "memory").split("used_memory:")[1].split()[0]
-        # Less than it has, or a little more.
+        # Below the memory that it uses, or slightly above.
         most = max(1, int(used) + self.random.randint(-200_000, 50_000))
         self.redis.command("CONFIG", "SET", "maxmemory", str(most))
         time.sleep(self.random.uniform(0.1, 2))

@@ -13,12 +13,12 @@ from .disturbance import Disturbance
 if TYPE_CHECKING:
     from world import World
 
-#: Seconds by which they are wrong at most.
+#: The most seconds by which a clock is wrong.
 MOST = 12 * 3_600
 
 
 class WrongClock:
-    """The time of day of a process, and of nothing else."""
+    """Controls the time of day of a single process."""
 
     def __init__(self, folder: Path) -> None:
         self.file, self.library = folder / "offset", folder / "wrong_clock.so"
@@ -29,7 +29,7 @@ class WrongClock:
         self.set(0)
 
     def set(self, seconds: int) -> None:
-        """From now on it is wrong by so many seconds."""
+        """Sets the error of the clock, in seconds."""
         with self.file.open("r+b" if self.file.exists() else "wb") as file:
             file.write(seconds.to_bytes(8, "little", signed=True))
 

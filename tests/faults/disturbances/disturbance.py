@@ -1,4 +1,4 @@
-"""What all disturbances have in common."""
+"""The base class of disturbances."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engines import ALWAYS, Redis
 if TYPE_CHECKING:
     from world import World
 
-#: All that a ledger can find wrong.
+#: All violations that a ledger can find.
 ALL = ("lost", "overlapping", "settled_twice", "surplus")
 
 
@@ -20,11 +20,11 @@ class Disturbance:
 
     #: How many servers answer for the spread.
     servers = 3
-    #: What the ledger must not find.
+    #: The violations that must not occur.
     promises = ALL
-    #: Whether a group whose submission was answered is not lost.
+    #: Whether a group is safe once its submission was answered.
     keeps_groups = True
-    #: How long one lasts, about, in seconds.
+    #: The mean duration of a disturbance, in seconds.
     mean_seconds = 0.1
     redis_flags = ALWAYS
 
@@ -37,7 +37,7 @@ class Disturbance:
         self.redis.start()
 
     def store(self) -> list[str]:
-        """Flags of the servers about it."""
+        """The servers' flags for the store."""
         return self.redis.store()
 
     def environment(self, place: int) -> dict[str, str]:
@@ -45,11 +45,11 @@ class Disturbance:
         return {}
 
     def disturb(self, world: World) -> None:
-        """Do it once, and return when it is over."""
+        """Disturb once, and return when the disturbance is over."""
         raise NotImplementedError
 
     def calm(self) -> None:
-        """Disturbances are over: the rest must end."""
+        """End lasting effects, after the last disturbance."""
 
     def stop(self) -> None:
         """End the store."""

@@ -1,4 +1,4 @@
-"""A Redis that is taken over by a replica, at the word of Sentinel."""
+"""Failovers of Redis to a replica, by Sentinel."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .disturbance import Disturbance
 if TYPE_CHECKING:
     from world import World
 
-#: No replica waits for another one that may want the same data.
+#: A primary must not delay a sync to wait for further replicas.
 FLAGS = (*ALWAYS, "--repl-diskless-sync-delay", "0")
 
 
 class Failover(Disturbance):
-    """The primary is killed, or replaced; the only replica has all that was answered."""
+    """The primary is killed or replaced; the only replica has every answered write."""
 
     replicas = 1
-    #: How many of them must have it.
+    #: The number of replicas that must acknowledge a write.
     wanted = 1
     mean_seconds = 5.0
 
@@ -57,7 +57,7 @@ class Failover(Disturbance):
             )
         wait_until("all Sentinels know the new primary", lambda: self._primary() not in (None, old))
         self.primary = self._primary()
-        # Until now, and for as long as nobody tells it, one that lives is a second primary.
+        # A primary that is still alive acts as a second primary until it is demoted.
         time.sleep(self.random.uniform(0, 2))
         if is_kill:
             self._start(old)
@@ -67,7 +67,7 @@ class Failover(Disturbance):
         self._wait_for_replicas()
 
     def _follow(self, port: int) -> None:
-        """What Sentinel does after some ten seconds."""
+        """Demotes a node, which Sentinel would do after some ten seconds."""
         self.nodes[port].command("REPLICAOF", "127.0.0.1", str(self.primary))
 
     def _primary(self) -> int | None:
@@ -77,7 +77,7 @@ class Failover(Disturbance):
 
     def _wait_for_replicas(self) -> None:
         def all_online() -> bool:
-            # A busy machine may look like a dead primary.
+            # On a busy machine, Sentinel may take the primary for dead.
             if (primary := self._primary()) not in (None, self.primary):
                 self.primary = primary
                 for port in self.nodes.keys() - {primary}:
@@ -104,17 +104,17 @@ class Failover(Disturbance):
 
 
 class AnyReplica(Failover):
-    """Two replicas, of which one may have what was answered, or none."""
+    """Two replicas, and none of them is sure to have an answered write."""
 
     replicas = 2
     wanted = 0
-    #: What a replica had not received is lost, leases too. Producers submit lost groups again.
+    #: Unreplicated writes are lost, including leases. Producers resubmit lost groups.
     promises = ("lost",)
     keeps_groups = False
 
 
 class EachReplica(Failover):
-    """Two replicas, both of which have what was answered."""
+    """Two replicas, which both have every answered write."""
 
     replicas = 2
     wanted = 2

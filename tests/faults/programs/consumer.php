@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// A consumer that says what it does, one JSON object a line, until the spread is closed:
+// A consumer that reports its events as lines of JSON until the spread is closed:
 //
 //   php consumer.php ADDRESS SPREAD NAME pull|stream
 
@@ -50,9 +50,9 @@ foreach ($consumer as $job) {
         'time' => $time,
         'until' => $time + $job->leaseEndsIn() * 1_000,
     ]);
-    usleep(random_int(0, random_int(1, 60) === 1 ? 900_000 : 3_000)); // few of them take most of their lease
+    usleep(random_int(0, random_int(1, 60) === 1 ? 900_000 : 3_000)); // a few jobs take most of their lease
     if (!$job->expired()) {
-        // Before: it may be killed as soon as the ack is sent.
+        // Before the ack, after which it may be killed at any time.
         $say([
             'event' => 'ack',
             'consumer' => $consumerId,

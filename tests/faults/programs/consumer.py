@@ -1,4 +1,4 @@
-"""Takes jobs until the spread is closed, acks each, and says so, event by event."""
+"""Takes and acks jobs until the spread is closed, and reports each event as a line of JSON."""
 
 import json
 import random
@@ -36,10 +36,10 @@ def main():
     for job in consumer:
         until = now() + job.lease_ends_in * 1_000
         say("begin", job, payload=job.payload.decode(), until=until)
-        # Few of them take most of their lease.
+        # A few jobs take most of their lease.
         time.sleep(random.random() * (0.9 if random.randrange(60) == 0 else 0.003))
         if not job.expired:
-            say("ack", job)  # before: it may be killed as soon as the ack is sent
+            say("ack", job)  # before the ack, after which it may be killed at any time
             job.ack()
         flush()
     flush()

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Takes jobs until the spread is closed, acks each, and says so, event by event.
+# Takes and acks jobs until the spread is closed, and reports each event as a line of JSON.
 
 require "json"
 require "offbeat"
@@ -29,9 +29,9 @@ end
 consumer.each do |job|
   time = now
   say.call("begin", job, time, payload: job.payload, until: time + (job.lease_ends_in * 1_000))
-  sleep(rand * (rand(60).zero? ? 0.9 : 0.003)) # few of them take most of their lease
+  sleep(rand * (rand(60).zero? ? 0.9 : 0.003)) # a few jobs take most of their lease
   unless job.expired?
-    say.call("ack", job) # before: it may be killed as soon as the ack is sent
+    say.call("ack", job) # before the ack, after which it may be killed at any time
     job.ack
   end
   consumer.flush.each { |settled, outcome| say.call("outcome", settled, outcome: outcome.upcase) }

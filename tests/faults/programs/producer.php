@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// A producer that says what it does, one JSON object a line:
+// A producer that reports its events as lines of JSON:
 //
 //   php producer.php ADDRESS SPREAD PREFIX GROUP_COUNT JOBS_PER_GROUP SECONDS_TO_SPREAD_OVER
 

@@ -1,4 +1,4 @@
-"""Submits groups over some seconds, waits until all are settled, and says so, event by event."""
+"""Submits groups over some seconds, waits until all are settled, and reports each event."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Submits groups over some seconds, waits until all are settled, and says so, event by event.
+# Submits groups over some seconds, waits until all are settled, and reports each event.
 
 require "json"
 require "offbeat"

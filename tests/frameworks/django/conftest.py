@@ -22,7 +22,7 @@ ALIASES = ("default", "postgresql", "mariadb")
 @pytest.fixture(scope="session")
 def databases() -> Iterator[None]:
     """Start the servers, and make the tables."""
-    # Not in pytest's own folder, which only its user may enter; and short, for the sockets.
+    # Not in pytest's folder, which only its user may enter; and socket paths must be short.
     folder = Path(tempfile.mkdtemp(prefix="offbeat-"))
     folder.chmod(0o755)
     postgresql, mariadb = PostgreSql(folder / "pg"), MariaDb(folder / "maria")
@@ -31,7 +31,7 @@ def databases() -> Iterator[None]:
     import pymysql
 
     pymysql.install_as_MySQLdb()
-    pymysql.version_info = (2, 2, 4, "final", 0)  # which Django asks for
+    pymysql.version_info = (2, 2, 4, "final", 0)  # the version that Django requires
     options = {"OPTIONS": {"timeout": 30}}
     mysql = {"ENGINE": "django.db.backends.mysql", "HOST": mariadb.socket, "USER": "root"}
     pg = {"ENGINE": "django.db.backends.postgresql", "HOST": str(folder / "pg"), "USER": "postgres"}

@@ -1,4 +1,4 @@
-"""What cannot work is said by ``manage.py check``."""
+"""``manage.py check`` reports configurations that cannot work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator types, and looks at."""
+"""Management commands, and their output."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_two_processes_run_each_row_once(alias: str, thread_count: int) -> None:
         assert late < timedelta(seconds=2), (at, assigned)
     times: dict[int, list[datetime]] = {}
     for row_id, at in sorted(began, key=lambda one: one[1]):
-        if at > started + timedelta(seconds=3):  # the first tick's are late
+        if at > started + timedelta(seconds=3):  # runs of the first tick are late
             times.setdefault(row_id, []).append(at)
     gaps = [later - earlier for each in times.values() for earlier, later in zip(each, each[1:])]
     assert min(gaps) > cycle - timedelta(seconds=2)

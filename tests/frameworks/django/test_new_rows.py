@@ -1,4 +1,4 @@
-"""The first run of a new row is planned when it is saved, and nothing keeps it from being saved."""
+"""The first run of a new row is planned when it is saved, and never prevents the save."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs in simulated time, in each database: an outage, and rows that go meanwhile."""
+"""Runs in simulated time in each database, with an outage and deleted rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS = ("balance", "transactions")
 
 
 class Simulation:
-    """A runner whose queue is a list, and a worker that does at once what starts."""
+    """A runner whose queue is a list, and a worker that does runs as soon as they start."""
 
     def __init__(self, alias: str, rows: Any) -> None:
         from offbeat import Schedule

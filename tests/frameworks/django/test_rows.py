@@ -1,4 +1,4 @@
-"""Which rows a window or a slot has, by SQL, is what the client decides for each of them."""
+"""The rows of a window or slot by SQL equal the client's decisions for each row."""
 
 from __future__ import annotations
 

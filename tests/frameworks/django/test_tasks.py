@@ -1,4 +1,4 @@
-"""Tasks of django.tasks: those of a declaration, and those that wait for the run of an ID."""
+"""Tasks of django.tasks: those of declarations, and those that wait for an ID's run."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def enqueued() -> list[Any]:
 
 
 def run_now(name: str, row_id: Any, delay: timedelta = timedelta(0)) -> Any:
-    """Return what is enqueued for a row that runs now, or soon."""
+    """Enqueue a task for a row that runs now, or after the delay."""
     from offbeat.django import DjangoStore, jobs
 
     store_now = DjangoStore.now
@@ -88,7 +88,7 @@ def tick() -> None:
 
 
 def work(result: Any, *context: Any) -> Any:
-    """Do what a worker does, which knows the task by its path, and the arguments from JSON."""
+    """Work as a worker does, with the task's path, and its arguments from JSON."""
     from django.utils.module_loading import import_string
 
     task = import_string(result.task.module_path)
@@ -108,7 +108,7 @@ def test_a_run_is_enqueued_and_done_once(later: Any, account_id: uuid.UUID, alia
     assert work(result) == f"synced {account_id}"
     assert later.done == [account_id]
     assert state() == "done"
-    assert work(result) is None  # as a worker would that was killed before it said so
+    assert work(result) is None  # as by a worker that was killed before it recorded the end
     assert later.done == [account_id]
 
 
@@ -123,7 +123,7 @@ def test_the_run_of_a_killed_worker_is_enqueued_again(
     get_store().claim(message["run_id"], message["publication"], timedelta(0))
     assert state() == "claimed"
     tick()
-    # Whichever of its messages comes first does the job, and the other one nothing.
+    # The first of its messages does the job, and the other one does nothing.
     sooner, later_on = (enqueued()[at] for at in order)
     assert work(sooner) == f"synced {account_id}"
     assert work(later_on) is None
@@ -154,7 +154,7 @@ def test_a_row_that_left_the_scope_ends_its_run(later: Any, account_id: uuid.UUI
 
 
 def test_a_message_before_its_time_comes_again(later: Any, account_id: uuid.UUID) -> None:
-    """The run has its start, also with a worker whose clock is wrong."""
+    """The run starts on time, even if the worker's clock is wrong."""
     started = datetime.now(timezone.utc)
     result = run_now("later", account_id, delay=timedelta(seconds=20))
     assert result.task.run_after - started > timedelta(seconds=19)

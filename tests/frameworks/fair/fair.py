@@ -1,4 +1,4 @@
-"""An app whose tenants take turns: a spread feeds the queue, a pump keeps it short."""
+"""A Celery app whose tenants take turns: a spread orders jobs, a pump keeps the queue short."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ exports = TaskPump(
 
 
 def write(*words: object) -> None:
-    """Append a line, which is whole."""
+    """Append a whole line atomically."""
     ledger = os.open(os.environ["LEDGER"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(ledger, (" ".join(map(str, words)) + "\n").encode())
     os.close(ledger)
@@ -58,7 +58,7 @@ def failing() -> None:
 
 @app.task(base=OffbeatTask)
 def deadly() -> None:
-    """Kill the process that does it."""
+    """Kill the worker process."""
     write("deadly")
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -73,7 +73,7 @@ def slow() -> None:
 
 @app.task
 def plain() -> None:
-    """Settle no lease: it has not the base."""
+    """Settle no lease, because the task lacks the base class."""
 
 
 if __name__ == "__main__":

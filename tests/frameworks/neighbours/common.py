@@ -1,4 +1,4 @@
-"""What the applications share: a store in SQLite, rows, and a ledger."""
+"""Shared by the applications: a store in SQLite, rows, and a ledger."""
 
 import json
 import os
@@ -15,7 +15,7 @@ IDS = list(range(30))
 REDIS = os.environ["REDIS_URL"]
 QUICKLY = {
     "run_time_limit": timedelta(seconds=8),
-    # No shorter: RQ forks for each message, so that copies of those that wait would fill the queue.
+    # Not shorter: RQ forks for each message, so repeated messages would fill the queue.
     "republish_after": timedelta(seconds=30),
     "keep": timedelta(hours=1),
 }

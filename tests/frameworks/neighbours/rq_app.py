@@ -26,5 +26,5 @@ def transactions(account_id: int) -> None:
 
 
 def tick() -> None:
-    """Tick for ever."""
+    """Tick forever."""
     offbeat.run(threading.Event())

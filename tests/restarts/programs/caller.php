@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// Asks about one ID and about many, in turn, until a file is there; then says how it went:
+// Calls about one ID and about many, in turn, until a file exists; then reports the results:
 //
 //   php caller.php ADDRESS PAUSE STOP_FILE
 
@@ -13,7 +13,7 @@ require __DIR__ . '/../../../clients/php/autoload.php';
 
 [, $address, $pause, $stop] = $argv;
 $attempts = 0;
-$token = static function () use (&$attempts): string { // asked for at every attempt; the server wants none
+$token = static function () use (&$attempts): string { // called at every attempt; the server requires no token
     ++$attempts;
 
     return 'counts-the-attempts';

@@ -1,4 +1,4 @@
-"""Asks about one ID and about many, in turn, until a file is there; then says how it went."""
+"""Calls about one ID and about many, in turn, until a file exists; then reports the results."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ def main():
     schedule = offbeat.Schedule(timedelta(hours=8))
     attempts = 0
 
-    def token():  # asked for at each attempt of the client; the server wants none
+    def token():  # called at each attempt; the server requires no token
         nonlocal attempts
         attempts += 1
         return "counts-the-attempts"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Asks about one ID and about many, in turn, until a file is there; then says how it went.
+# Calls about one ID and about many, in turn, until a file exists; then reports the results.
 
 require "json"
 require "offbeat"

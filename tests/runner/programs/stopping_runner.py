@@ -1,4 +1,4 @@
-"""Ticks once, and stands still at a point: `stopping_runner.py URL TIME page|send`."""
+"""Ticks once, and stops at a point: `stopping_runner.py URL TIME page|send`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from offbeat.testing import FakeClient
 
 
 def stand_still() -> None:
-    """Say so, and wait for the end."""
+    """Report the point, and wait to be killed."""
     print("here", flush=True)
     time.sleep(600)
 
 
 class Queue:
-    """Is reached by no message."""
+    """A queue that stops instead of sending messages."""
 
     def publish(self, runs: Any) -> None:
-        """Stop with runs that are published, and not sent."""
+        """Stop when runs are published in the store, but not sent."""
         stand_still()
 
 

@@ -1,7 +1,7 @@
 """Calendar cycles, active windows and exclusions, the slow way: second by second, with zoneinfo.
 
-No piece of a cycle is ever worked out as a whole: every tick of every cycle is asked of
-datetime, every second of every span is looked at. Ticks are seconds.
+No part of a cycle is ever computed as a whole: every tick of every cycle is taken from
+datetime, and every second of every span is checked. Ticks are seconds.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Calendar:
         self.instant_of = lru_cache(None)(self._instant_of)
 
     def wall(self, seconds):
-        """What the clock shows, as seconds since it showed 1970."""
+        """The time that the clock shows, as seconds since it showed 1970."""
         shown = datetime.fromtimestamp(seconds, self.rules).replace(tzinfo=None)
         return (shown - EPOCH) // timedelta(seconds=1)
 
     def _instant_of(self, wall):
-        # fold=0: the first of two; and the offset before a gap, so later by what it skips.
+        # fold=0: the first of two instants; in a gap, the offset before it, so later by the gap.
         shown = EPOCH + timedelta(seconds=wall)
         return int(shown.replace(tzinfo=self.rules, fold=0).timestamp())
 
@@ -192,7 +192,7 @@ class Schedule:
         return self.axis.instant_of(self.axis.start(cycle) + self.walls(cycle)[tick])
 
     def tick_of(self, key, cycle):
-        """At which active tick an ID stands."""
+        """The active tick at which an ID is placed."""
         ticks = self.ticks(cycle)
         if self.placement == "FRACTION":
             return min(int(key * ticks), ticks - 1)
@@ -209,7 +209,7 @@ class Schedule:
         return active and self.held(seconds) is None
 
     def stretch(self, seconds):
-        """What is deferred together with this second: its runs, and where they go."""
+        """The runs that are deferred together with this second, and the times that they move to."""
         if seconds in self.stretch_of:
             return self.stretch_of[seconds]
         start = end = seconds
@@ -232,7 +232,7 @@ class Schedule:
         return found
 
     def run(self, key, cycle):
-        """The regular time of an ID in a cycle, and when it runs; None if it does not."""
+        """The regular time of an ID in a cycle, and the time it runs; None if it is skipped."""
         regular = self.regular(cycle, self.tick_of(key, cycle))
         held = self.held(regular)
         if held == "SKIP" or self.never_comes(cycle):
@@ -256,7 +256,7 @@ class Schedule:
         return max(lasts), nexts
 
     def slot_spans(self, cycle):
-        """The slots of a cycle: from the earliest of a slot's ticks to behind the latest."""
+        """The slots of a cycle, each from its earliest tick to the end of its latest one."""
         if self.never_comes(cycle):
             return
         length = self.ticks(cycle) // self.slots

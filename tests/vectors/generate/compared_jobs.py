@@ -1,8 +1,8 @@
-"""Jobs as CompareSchedules compares them: both are run, and every distance is looked at.
+"""Jobs as CompareSchedules compares them: both are run, and every distance is checked.
 
-No rule says here which schedules are alike. IDs run by both for some days; the distance is known
+No rule here says which schedules are alike. IDs run by both for some days; the distance is known
 if it is the same for each ID and in each cycle, in elapsed time or by the clock that both jobs
-share. The shortest is then looked for at each quarter of an hour at which an ID can stand, and
+share. The shortest is then searched at each quarter of an hour at which an ID can be placed, and
 around each change of the clocks from 2020 to 2037.
 """
 
@@ -114,7 +114,7 @@ class Job:
             told["runTime"] = duration(self.given)
         return told
 
-    # --- where IDs stand, and when they run
+    # --- places of IDs, and their runs
 
     @property
     def clock(self):
@@ -123,7 +123,7 @@ class Job:
         return axis or (self.period, self.anchor % self.period), self.tick, tuple(self.windows)
 
     def follows_clock(self):
-        """Whether places are told by the wall clock, or by what windows leave of a cycle."""
+        """Whether places follow the wall clock, or the active windows of a cycle."""
         return bool(self.axis or self.windows)
 
     def walls(self, cycle):
@@ -152,7 +152,7 @@ class Job:
         return (millis - self.anchor) // self.period
 
     def share(self, ident, piece=0):
-        """The part of the cycle at which an ID stands, exactly, but for TWISTER."""
+        """The exact share of the cycle at which an ID is placed, except for TWISTER."""
         number, fraction = ident
         if self.placement == "FRACTION":
             return Fraction(fraction) + Fraction(reversed_bits(piece), 2**64)
@@ -192,7 +192,7 @@ class Job:
         return any(one.holds(millis // 1_000) for one in self.exclusions)
 
 
-# --- how two jobs stand to one another
+# --- distances between two jobs
 
 
 def next_in(runs, at):
@@ -200,7 +200,7 @@ def next_in(runs, at):
 
 
 def elapsed_distances(one, other, skipped):
-    """All that there are, of some IDs over two weeks."""
+    """All distances in elapsed time, of some IDs over two weeks."""
     return {
         next_in(seconds, at) - at
         for ident in IDS
@@ -210,7 +210,7 @@ def elapsed_distances(one, other, skipped):
 
 
 def shares_between(one, other):
-    """By the clock of both jobs: the parts of a cycle from the one to the other."""
+    """The distances between both jobs by their common clock, as shares of a cycle."""
     for cycle in range(678, 682):
         ticks = one.ticks(cycle)
         for ident in IDS:
@@ -241,7 +241,7 @@ def shortest(one, other):
 
 
 def changing_cycles(job):
-    """The cycles of 2020 to 2037 with a change of the clocks, and those beside them."""
+    """The cycles of 2020 to 2037 with a change of the clocks, and the adjacent ones."""
     start, end = (instant(f"{year}-01-01T00:00:00Z") for year in (2020, 2038))
     if job.axis.unit == "MONTH":
         return range(600, 816)
@@ -252,7 +252,7 @@ def changing_cycles(job):
 
 
 def places(one, other, cycle):
-    """Parts of a cycle at which something may change: quarters of an hour, for either job."""
+    """Shares of a cycle at which something may change: quarters of an hour, for either job."""
     ticks, part = one.ticks(cycle), 900_000 // one.tick
     if one.axis and one.axis.unit == "MONTH":
         return [Fraction(number, 480) for number in range(480)]
@@ -264,7 +264,7 @@ def places(one, other, cycle):
 
 
 def stand(job, share, cycle):
-    """When an ID runs in a cycle that stands at a part of it; None if it does not."""
+    """The time at which an ID at a share of the cycle runs; None if it is skipped."""
     ticks = job.ticks(cycle)
     tick = (int(share * ticks) + job.place * (ticks // job.slots)) % ticks
     at = job.instant_of(cycle, tick)

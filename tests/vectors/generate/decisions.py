@@ -118,7 +118,7 @@ def assignment(spec, id_json, canonical, placed, at, kind=None, count=None):
     def run(cycle):
         key = f"{spec.fingerprint}/{kind or 'default'}/{cycle}/0/{canonical}"
         if spec.placement == "FRACTION":
-            key = ""  # a fraction is no identity
+            key = ""  # a fraction does not identify an ID
         start = spec.instant(offset + cycle * spec.period)
         return {
             "startTime": rfc3339(start),
@@ -233,7 +233,7 @@ def twister_cases():
 
 
 def batch_cases():
-    """All columns but the last runs, which only a mask asks for; and a mask of two."""
+    """All columns except last runs, which only a mask selects; and a mask of two columns."""
     spec = Spec(28_800_000, 128, salt="batch")
     at = datetime(2026, 1, 1, tzinfo=timezone.utc)
     good = [f"{number:032x}" for number in range(5)]

@@ -1,7 +1,7 @@
-"""Prints golden predicates: the statements as written by hand, the bounds from exact integers.
+"""Prints golden predicates: statements written by hand, with bounds from exact integers.
 
 Run: python3 decisions_in_sql.py > ../decisions/sql.json
-That the statements are right is for databases to say: tests/databases asks three of them.
+tests/databases checks against three databases that the statements are right.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def cases():
         plain, column("POSTGRESQL", "UUID", column="id"), expression, hash_slots(plain), index
     )
 
-    # An alias stands in predicates, not in the index; placeholders go on from the caller's.
+    # Predicates use the alias, the index does not; placeholders continue the caller's numbering.
     expression = "md5('it' || chr(39) || 's é' || \"I\"\"D\") COLLATE \"C\""
     name = index_name("hash", "account", expression)
     index = indexed(name, f'CREATE INDEX IF NOT EXISTS "{name}" ON "app"."account" (({expression}))')

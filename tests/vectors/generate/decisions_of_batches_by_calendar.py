@@ -51,7 +51,7 @@ def batch_case(spec, at, weighted):
 
 
 def filled_in(spec):
-    """The schedule with every default, as an answer tells it."""
+    """The schedule with every default, as in an answer."""
     told = spec.spec()["spec"]
     if spec.exclusions:  # in the order of the canonical text
         told["exclusions"] = [
@@ -109,7 +109,7 @@ def description_case(spec, at):
 
 
 def schedules():
-    """Each with an instant near which something happens."""
+    """Schedules, each with an instant near which something happens."""
     lord_howe = "Australia/Lord_Howe"
     yield Weighted(Calendar(*BERLIN), 24, quantum=10), "2026-03-28T23:30:00Z"
     yield Weighted(Calendar(*BERLIN), 16, windows=NIGHT, quantum=10), "2026-10-25T01:20:00Z"
@@ -142,7 +142,7 @@ def cases():
         yield batch_case(spec, at, weighted=False)
         yield batch_case(spec, at, weighted=True)
         yield description_case(spec, at)
-    # Of the day on which nothing may start between three and four, a twenty-third is skipped.
+    # On the day without an hour from three to four, a twenty-third of the runs is skipped.
     skips = [Recurring(*BERLIN, 3 * HOUR, 4 * HOUR, "SKIP"), EVENING]
     spec = Weighted(Calendar(*BERLIN), 24, exclusions=skips, quantum=10)
     for at in ["2026-03-29T12:00:00Z", "2026-10-25T12:00:00Z"]:

@@ -1,8 +1,8 @@
 """Prints golden answers about calendars, active windows and exclusions; see calendars.py.
 
 Run: python3 decisions_of_calendars.py > ../decisions/calendars.json
-The rules of the time zones are those of the machine's Python; their version is told on standard
-error. The dates are such that versions of the last years agree on them.
+The rules of the time zones are those of the machine's Python; their version is printed to standard
+error. Recent versions agree on the dates used here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def h(salt, text):
 
 
 def id_between(schedule, cycle, low, high):
-    """A text whose tick in a cycle lies between these offsets by the wall clock."""
+    """A text whose tick in a cycle is between these wall-clock offsets."""
     walls = schedule.walls(cycle)
     for number in range(1_000_000):
         key = h(schedule.salt, f"user-{number}")
@@ -33,7 +33,7 @@ def id_between(schedule, cycle, low, high):
 
 
 def assignment(schedule, low, high, at, count=3):
-    """An ID whose wall-clock time lies between two times of the cycle around an instant."""
+    """A case for an ID whose wall-clock time is between two times, around an instant."""
     at = instant(at)
     if schedule.placement == "FRACTION":
         key = low
@@ -116,7 +116,7 @@ def changes():
         yield assignment(week, 6 * DAY + low, 6 * DAY + high, at, 2)
         fraction = Schedule(Calendar("DAY", zone), 24, placement="FRACTION")
         yield assignment(fraction, (low + high) / 2 / DAY, 0, at)
-    # The day that Samoa did not have: no run of a day, and of a week one on the next day.
+    # The day that Samoa skipped: a daily ID does not run, and a weekly ID runs on the next day.
     samoa = Schedule(Calendar("DAY", "Pacific/Apia"), 24)
     yield assignment(samoa, 7 * HOUR, 8 * HOUR, "2011-12-29T12:00:00Z", 4)
     samoa = Schedule(Calendar("WEEK", "Pacific/Apia"), 7)
@@ -161,7 +161,7 @@ def exclusions():
         schedule = Schedule(Calendar(*berlin), 24, exclusions=[evening])
         for part in [(22 * HOUR, 22 * HOUR + 300), (22.9 * HOUR, 23 * HOUR), (21 * HOUR, 22 * HOUR)]:
             yield assignment(schedule, *part, at)
-    # Over both changes of the clock, in the hour that comes twice or not at all.
+    # Over both changes of the clock, in the hour that occurs twice or not at all.
     change = Recurring(*berlin, int(1.5 * HOUR), int(2.5 * HOUR))
     for at in ["2026-03-28T12:00:00Z", "2026-10-24T12:00:00Z"]:
         schedule = Schedule(Calendar(*berlin), 24, exclusions=[change])

@@ -1,7 +1,7 @@
 """Prints golden answers of CompareSchedules, found by running the jobs: see compared_jobs.py.
 
 Run: python3 decisions_of_comparisons.py > ../decisions/comparisons.json
-The sentences that say why are the program's own, and no part of the answers here.
+The explanations in words are the program's own, and not part of the answers here.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def window_cases():
     yield case(Job(**shifts), Job(**shifts))
     yield case(Job(**shifts), Job(**shifts, anchor=SEVEN))
     yield case(*both(two, "import", "export", **shifts))
-    # Within neither window: what lies between them is more.
+    # Within neither window: the time between them is longer.
     for one, other in [
         ("import", "a.b_c-1"),
         ("a.b_c-1", "import"),
@@ -200,7 +200,7 @@ def calendar_cases():
     # The clock is changed between the windows of two days.
     early_and_late = [(4 * HOUR, 6 * HOUR), (22 * HOUR, 24 * HOUR)]
     yield case(*both(two, "import", "export", **{**days, "slots": 16, "windows": early_and_late}))
-    # An hour or less from one another: on the day of a change they meet, or change places.
+    # An hour or less apart: on the day of a change they meet, or their order changes.
     for needs in [[90 * MINUTE, 0], [150 * MINUTE, 0]]:
         near = {**days, "slots": 48}
         late = Job(kinds=two(run_times=needs), kind="export", **near)

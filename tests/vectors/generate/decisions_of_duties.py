@@ -139,7 +139,7 @@ def new_id_cases():
         for span in [None, 1_000, hour, 8 * hour]:
             case = assign_case(plain, {"text": name}, name, new_id=(at - 12_345, span))
             yield case
-    # By a clock that is fast.
+    # From a machine whose clock is fast.
     yield assign_case(plain, {"text": "new-1"}, "new-1", new_id=(at + 60_000, hour))
     for number in range(3):
         name, early = f"new-{number}", (at + 7 * hour, None, 8 * hour)

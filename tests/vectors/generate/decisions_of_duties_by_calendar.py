@@ -101,8 +101,8 @@ class Weighted(Schedule):
         return None
 
     def starts_after(self, at, share, span):
-        """When a run starts that is smeared by a share of a span (in milliseconds) from an instant
-        in seconds on; None where nothing may start in the next 64 cycles."""
+        """The start of a run that is smeared by a share of a span (in milliseconds) from an instant
+        in seconds on; None if nothing may start in the next 64 cycles."""
         if not self.windows and not self.exclusions:
             return at * 1_000 + int(share * span)
         usable, last = [], at + 64 * self.axis.longest()
@@ -196,7 +196,7 @@ EVENING = Recurring(*BERLIN, 22 * HOUR, 23 * HOUR)
 
 
 def schedules():
-    """Each with an instant near which something happens."""
+    """Schedules, each with an instant near which something happens."""
     yield Weighted(Calendar(*BERLIN), 24, quantum=10), "2026-03-28T12:00:00Z"
     yield Weighted(Calendar(*BERLIN), 16, windows=NIGHT, quantum=10), "2026-10-24T20:00:00Z"
     yield Weighted(Calendar(*BERLIN), 24, exclusions=[EVENING], quantum=10), "2026-06-01T21:20:00Z"
@@ -214,7 +214,7 @@ def schedules():
 
 
 def runs_at_all(spec, ident):
-    """Whether no piece stands where exclusions skip every day."""
+    """Whether no piece is placed where exclusions skip every day."""
     runs = [spec.run((ident, piece), cycle)[1] for piece in range(4) for cycle in [20_000, 20_001]]
     return isinstance(spec.axis, Period) or None not in runs
 
@@ -300,19 +300,19 @@ def due_cases():
         now = instant(at)
         for policy in ["DROP", "RUN_ONCE", "RUN_ALL"]:
             yield due_case(spec, texts, rfc3339(now - 30 * HOUR), at, policy, smear=HOUR * 1_000)
-        # Up to an instant in the hour at which nothing may start, and to one at which runs may.
+        # Up to an instant at which nothing may start, and up to one at which runs may start.
         yield due_case(spec, texts, rfc3339(now - 3 * DAY), at, "RUN_ALL", tolerance=7_200)
         later = rfc3339(now + 5 * HOUR)
         yield due_case(spec, texts, at, later, "RUN_ALL", smear=3 * HOUR * 1_000)
         early = rfc3339(now - 20 * HOUR)
         yield due_case(spec, texts, early, at, "RUN_ONCE", smear=HOUR * 1_000, gap=6 * HOUR)
-    # What the next 64 cycles leave is half of the span over which runs are to start.
+    # The usable time of the next 64 cycles is half of the span over which runs are smeared.
     little = Weighted(Period(6_400), 1, windows=[(6_000, 6_050)])
     for policy in ["RUN_ONCE", "RUN_ALL"]:
         at = "2026-01-01T00:10:00Z"
         yield due_case(little, texts, "2025-12-31T22:00:00Z", at, policy, smear=6_400_000)
         yield due_case(little, texts, "2025-12-31T22:00:00Z", at, policy, smear=3_000_000)
-    # Nothing may start for longer than that, or just not.
+    # Nothing may start for longer than that, or for slightly less.
     for end in ["2026-01-04T19:00:00Z", "2026-01-03T15:40:00Z"]:
         dated = [Dated("2026-01-01T00:00:00Z", end, "SKIP")]
         hourly = Weighted(Period(HOUR), 4, exclusions=dated)

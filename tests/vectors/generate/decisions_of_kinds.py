@@ -1,7 +1,7 @@
-"""Prints golden answers about kinds: where each stands, and where its late runs start.
+"""Prints golden answers about kinds: the place of each, and the starts of its late runs.
 
 Run: python3 decisions_of_kinds.py > ../decisions/kinds.json
-Here are the answers about where kinds stand and how long their runs may take. The schedules are
+Here are the answers about places of kinds and the time that their runs may take. The schedules are
 in declared_kinds.py; late_runs_of_kinds.py, predicates_of_kinds.py and refusals_of_kinds.py hold
 the other answers.
 """
@@ -62,7 +62,7 @@ def elapsed_case(spec, kind, ident, canonical, own=None, count=1):
 
 
 def elapsed_schedules():
-    """Of every spacing and placement; some with slots that kinds do not divide."""
+    """Schedules of every spacing and placement; in some, kinds do not divide the slots evenly."""
     times = [10 * MINUTE, 22 * MINUTE + 1, 0]
     ring = [("a", "b"), ("c", "b"), ("c", "d"), ("d", "e"), ("e", "a")]
     five = Kinds(list("abcde"), conflicts=ring)
@@ -205,7 +205,7 @@ def filled_in(spec):
 
 
 def calendar_description(spec, at):
-    """Of a schedule without skipped runs, at an instant in an active window."""
+    """The description of a schedule without skipped runs, at an instant in an active window."""
     at = instant(at)
     cycle = spec.cycle_of(at)
     ticks = spec.ticks(cycle)
@@ -243,7 +243,7 @@ def calendar_description(spec, at):
 
 
 def budget_cases():
-    """The worst change of the clocks shortens what a kind may take."""
+    """The worst change of the clocks shortens the run budget of a kind."""
     for zone in ["Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "UTC", "Africa/Cairo"]:
         for kinds, slots in [(two(), 24), (three(), 96)]:
             yield calendar_description(

@@ -40,7 +40,7 @@ def route(lane_set, lane, attempt, on_timeout, reason, resumes=False):
 
 
 def free_workers(lane_set, counts):
-    """By name; lanes without free workers are not named."""
+    """Free workers by lane; lanes without free workers are left out."""
     lanes = zip(lane_set["lanes"], counts)
     return [{"laneName": lane["name"], "workerCount": count} for lane, count in lanes if count]
 
@@ -64,7 +64,7 @@ def routes():
         (FOUR, run_time("1.000000001s"), ("medium", 1, "slow", "PREDICTED_SLOW")),
         (FOUR, run_time("50s"), ("slow", 1, "", "PREDICTED_SLOW")),
         (FOUR, {"timedOutLaneNames": ["express"], **run_time("50s")}, ("medium", 2, "slow", "DEMOTED")),
-        # The worker that has taken it: its own lane, unless the job begins in a slower one.
+        # With a worker's lane: that lane, unless the job begins in a slower one.
         (FOUR, {"workerLaneName": "express"}, ("express", 1, "medium", "UNTRIED")),
         (FOUR, {"workerLaneName": "slow"}, ("slow", 1, "", "IDLE_WORKER")),
         (FOUR, {"workerLaneName": "medium", "timedOutLaneNames": ["express"]}, ("medium", 2, "slow", "DEMOTED")),
@@ -81,7 +81,7 @@ def routes():
 
 
 def timeline():
-    """The questions that the source's example asks, and its own answers."""
+    """The requests in the source's example, and its own answers."""
     golden = json.loads((VECTORS / "express_lane_timeline.json").read_text())
     run_times = {"fast1": 10, "slow1": 600, "slow2": 600, "fast2": 10}
     waiting = {name: [] for name in run_times}
@@ -91,7 +91,7 @@ def timeline():
         free = []
         for lane, timeout in (("express", 60), ("slow", 900)):
             job = running.get(lane)
-            if job and step[lane] != job:  # it has ended, or has been put out
+            if job and step[lane] != job:  # it has ended, or was demoted
                 if now - began[lane] < run_times[job]:
                     assert now - began[lane] == timeout
                     waiting[job] = [lane]
@@ -139,7 +139,7 @@ def dispatches():
         {"id": "new3"},
         {"id": "new4"},
     ]
-    # Both slow workers choose first: the one demoted furthest, then the one before.
+    # Both slow workers choose first: the furthest demoted job, then the one before.
     yield dispatched(
         FOUR,
         [2, 1, 0, 2],
@@ -152,7 +152,6 @@ def dispatches():
             ("new3", "express", 1, "medium", untried),
         ],
     )
-    # In their order.
     yield dispatched(
         {**FOUR, "policy": "LANE_POLICY_SLOW_FIRST"},
         [2, 1, 0, 2],
@@ -165,7 +164,7 @@ def dispatches():
             ("new4", "express", 1, "medium", untried),
         ],
     )
-    # What is likely to be slow comes last, what is too likely stays out of the express lane.
+    # Jobs likely to be slow come last, and the most likely ones stay out of the express lane.
     predicted = [
         {"id": "likely", "prediction": {"slowProbability": 0.9}},
         {"id": "maybe", "prediction": {"slowProbability": 0.25}},
@@ -225,7 +224,7 @@ def dispatches():
 
 
 def splits():
-    """The smallest sum of work / (workers + 1), in fractions, of all splits; of several the nearest."""
+    """The split with the least sum of work / (workers + 1), in fractions; on ties the nearest."""
     for total, states, works in (
         (4, [(10, "1s", 0), (10, "100s", 0)], [10, 1_000]),
         (9, [(500, "0.100s", 0), (2, "30s", 1)], [50, 60]),
@@ -264,14 +263,14 @@ def splits():
 
 
 def steady_splits():
-    """Against flapping: of the splits that are near enough, the best, if it is worth the move."""
+    """To avoid flapping: the best split within the allowed moves, if the gain is large enough."""
     lanes = [
         {"name": "express", "workerCount": 4, "attemptTimeout": "60s"},
         {"name": "medium", "workerCount": 4, "attemptTimeout": "300s"},
         {"name": "slow", "workerCount": 4},
     ]
     today = (4, 4, 4)
-    # What waits for the slow lane is not said: nothing.
+    # A missing state of the slow lane means that no job waits.
     states = [
         {"laneName": "medium", "backlogCount": "100", "meanRunTime": "2s", "busyWorkerCount": 1},
         {"laneName": "express", "backlogCount": "20", "meanRunTime": "3s", "busyWorkerCount": 2},

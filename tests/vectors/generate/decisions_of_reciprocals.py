@@ -1,7 +1,7 @@
 """Prints golden answers of GetReciprocalSlots with conflicts and delays.
 
 Run: python3 decisions_of_reciprocals.py > ../decisions/reciprocals.json
-Conflicts are answered by looking at every placement there is, in order: the first of those whose
+Conflicts are solved by checking every placement, in order: the first of those whose
 smallest distance is the largest.
 """
 
@@ -28,7 +28,7 @@ def search(slots: int, kinds: int, pairs: list[tuple[int, int]]) -> tuple[int, .
 
 
 def answer(spec, index, offsets, pairs, delay, request):
-    """The answer for kinds that stand there, of which those in `pairs` must not meet."""
+    """The answer for kinds at these offsets; those in `pairs` must not meet."""
     slots = spec.slots
 
     def gap(kind):
@@ -82,7 +82,7 @@ def conflict_cases():
         pairs = [(a, b) for b in range(kinds) for a in range(b) if dice.random() < 0.6]
         dice.shuffle(pairs)
         if pairs:
-            # Kinds that meet on few slots are refused, which is another file's business.
+            # Kinds that meet on few slots are refused, which another file covers.
             fixed.append((max(dice.choice(slots), kinds), kinds, pairs))
     for number, (slots, kinds, pairs) in enumerate(fixed):
         if PERIOD // 1_000 % slots:

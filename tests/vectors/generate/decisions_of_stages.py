@@ -1,4 +1,4 @@
-"""Prints golden allocations: the best of all there are, in exact fractions.
+"""Prints golden allocations: the best of all possible ones, in exact fractions.
 
 Run: python3 decisions_of_stages.py > ../decisions/stages.json
 """
@@ -16,7 +16,7 @@ RULES = {"ALLOCATION_RULE_MINIMUM_SCORE": "minimum_score", "ALLOCATION_RULE_D_HO
 
 
 def allocations(bounds, workers):
-    """Every way to share the workers out within the bounds, the first stages' largest first."""
+    """Every allocation within the bounds, those with most workers in the first stages first."""
     if not bounds:
         return [[]] if workers == 0 else []
     (low, high), *rest = bounds
@@ -39,7 +39,7 @@ def quotient(rule, work, count):
 
 
 def best(rule, works, bounds, workers, base):
-    """Of several the nearest to what is forced alone: nobody moves for equal worth."""
+    """On ties the one nearest to the forced moves alone: no worker moves without a gain."""
 
     def away(counts):
         return sum(abs(gets - has) for gets, has in zip(counts, base))
@@ -91,7 +91,7 @@ def is_waiting(stage):
 
 
 def starving(stages, works, counts, rule):
-    """Stages without a worker, and what one costs that comes from where it is worth least."""
+    """Stages without a worker, and the cost of taking one from where it is worth least."""
     bounds = [bounds_of(stage) for stage in stages]
     losses = [
         (Fraction(work, count if rule == "ALLOCATION_RULE_D_HONDT" else count * (count + 1)), -place)
@@ -113,7 +113,7 @@ def starving(stages, works, counts, rule):
 
 
 def floored(stages, workers):
-    """Bounds with one worker for each stage with waiting jobs, or for as many as there can be."""
+    """Bounds with one worker for each stage with waiting jobs, or for as many as possible."""
     bounds = [bounds_of(stage) for stage in stages]
     floors = [
         (max(least, min(most, int(is_waiting(stage)))), most)
@@ -217,7 +217,7 @@ def of_vectors():
 
 
 def forced(rule, works, bounds, current, workers):
-    """The nearest to the current allocation; of those the best."""
+    """The allocation nearest to the current one; on ties the best."""
 
     def away(counts):
         return sum(abs(gets - has) for gets, has in zip(counts, current))
@@ -238,7 +238,7 @@ def by_hand():
         stage("store", 30, maxWorkerCount=2, currentWorkerCount=2),
         stage("notify", 0, meanRunTime="0.010s", done=True, currentWorkerCount=1),
     ]
-    # The mean of the measured stages, the one that is done among them: (0.5 + 2 + 0.01) / 3 s.
+    # The mean of the measured stages, including the finished one: (0.5 + 2 + 0.01) / 3 s.
     means = ["0.500s", "2s", "0.836666667s", "0.010s"]
     works = [20_000_000, 24_000_000, 25_100_000, 0]
     bounds = [(3, 8), (1, 8), (0, 2), (0, 0)]
@@ -260,7 +260,7 @@ def by_hand():
                 request,
                 allocated(rule, pipeline, works, counts, base, means, estimated, weights),
             )
-    # Against flapping: 90 s and 10 s of work on two workers each.
+    # To avoid flapping: 90 s and 10 s of work on two workers each.
     two = [
         stage("a", 90, meanRunTime="1s", currentWorkerCount=2),
         stage("b", 10, meanRunTime="1s", currentWorkerCount=2),
@@ -277,7 +277,7 @@ def by_hand():
     ):
         request = {"stages": two, "workerCount": 4, **more}
         yield "AllocateWorkers", request, allocated(rule, two, works, counts, [2, 2], **plain, **remark)
-    # As much in both: nobody moves, though the first could have two.
+    # Equal workloads: no worker moves, though the first stage could have two.
     even = [
         stage("a", 10, meanRunTime="1s", currentWorkerCount=1),
         stage("b", 10, meanRunTime="1s", currentWorkerCount=2),
@@ -326,7 +326,7 @@ def choices():
         stage("b", 40, meanRunTime="1s", currentWorkerCount=1),
         stage("c", 1, meanRunTime="1s", currentWorkerCount=1, minWorkerCount=1),
     ]
-    # Without the worker, one more is worth 90/6 in a and 40/2 in b; with it in b: 90/12 in a.
+    # Without the worker, one more gains 90/6 in a and 40/2 in b; with it in b, 90/12 in a.
     yield (
         "ChooseStage",
         {"stages": stages, "currentStageName": "a"},
@@ -397,7 +397,8 @@ def choices():
                 }
             },
         )
-    # The last worker of a stage with waiting jobs stays, and a new one goes to the first without.
+    # The last worker of a stage with waiting jobs stays, and a new one goes to the first stage
+    # without a worker.
     for name, chosen in (("b", "b"), ("a", "c")):
         small = [
             stage("a", 90, meanRunTime="1s", currentWorkerCount=2),

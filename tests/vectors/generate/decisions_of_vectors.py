@@ -1,7 +1,7 @@
-"""Prints the vectors as golden answers of SlotService: each schedule with its IDs, a batch.
+"""Prints the vectors as golden answers of SlotService: one batch per schedule.
 
 Run: python3 decisions_of_vectors.py > ../decisions/vectors.json
-Every slot and offset is taken from the files above; only the times that follow from them,
+Every slot and offset is taken from the files in the parent folder; only the times that follow,
 and the fingerprints, are computed here.
 """
 
@@ -22,7 +22,7 @@ def vectors(name):
 
 
 def batch(spec, column, placed):
-    """A batch of (ID, slot, offset in the slot), of which all are good."""
+    """A batch of (ID, slot, offset in the slot), all of them valid."""
     rows = defaultdict(list)
     for _, slot, offset in placed:
         from_cycle = slot * spec.slot // spec.tick + offset

@@ -1,4 +1,4 @@
-"""Prints golden answers about IDs that live in time zones of their own.
+"""Prints golden answers about IDs with time zones of their own.
 
 Run: python3 decisions_of_zones.py > ../decisions/zones.json
 An ID of a zone runs as it would by the same schedule in that zone, by calendars.py; only what
@@ -116,7 +116,7 @@ def single_case(zone, text, at):
 
 
 def due_case(at, policy):
-    """What is due up to an instant since a day before, in each zone; late runs are smeared."""
+    """The runs due up to an instant since a day before, in each zone; late runs are smeared."""
     spec, schedules = zoned("DAY", [])
     zones, now = list(ZONES), instant(at)
     start, tolerance, smear = now - 24 * HOUR, 3_600, 2 * HOUR
@@ -178,8 +178,8 @@ def due_case(at, policy):
 
 
 def late_kinds_case(zone, at, kind):
-    """Late runs of kinds where the clock of the zone is changed, and that of the schedule never.
-    Turns are shorter than what the clock skips."""
+    """Late runs of kinds where the zone's clock changes and the schedule's never does.
+    Turns are shorter than the gap."""
     home, own = (
         ByCalendar(two(span=1_500_000), Calendar("DAY", name), 24) for name in ["UTC", zone]
     )

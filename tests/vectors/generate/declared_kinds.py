@@ -1,6 +1,6 @@
-"""Kinds as a schedule declares them, the slow way: where each stands, and which times are free.
+"""Kinds as a schedule declares them, the slow way: the place of each, and the free times.
 
-Places of kinds with conflicts are searched, free times for late runs are looked for turn by turn.
+Places of kinds with conflicts are searched, and free times for late runs are found turn by turn.
 Calendars are those of calendars.py, second by second; places in turns are milliseconds, as
 everywhere.
 """
@@ -22,7 +22,7 @@ BERLIN = ("DAY", "Europe/Berlin")
 
 
 class Kinds:
-    """What a schedule declares: names, run times in milliseconds, spacing and conflicts."""
+    """The kinds of a schedule: names, run times in milliseconds, spacing and conflicts."""
 
     def __init__(self, names, run_times=None, spacing="EVEN", conflicts=(), span=None):
         self.names, self.run_times, self.spacing = names, run_times, spacing
@@ -30,8 +30,8 @@ class Kinds:
         self.given_span = span
 
     def stand(self, slots, slot_length, usable):
-        """Where they stand on so many slots of so many milliseconds, and how they catch up, in
-        cycles of which each has `usable` milliseconds."""
+        """Their places on `slots` slots of `slot_length` milliseconds, and how they catch up, in
+        cycles with `usable` milliseconds each."""
         count = len(self.names)
         if self.pairs:
             self.places = list(search(slots, count, self.pairs))
@@ -109,7 +109,7 @@ class Kinds:
         return told
 
     def resolved(self):
-        """As an answer tells it."""
+        """As in an answer."""
         spacing = f"KIND_SPACING_{self.spacing}"
         return {**self.declared(), "kindSpacing": spacing, "catchUpSpan": duration(self.span)}
 
@@ -120,7 +120,7 @@ def with_kinds(canonical_text, kinds):
 
 
 class Elapsed(ElapsedSpec):
-    """Elapsed cycles, in milliseconds, of whatever placement."""
+    """Elapsed cycles, in milliseconds, with any placement."""
 
     def __init__(self, kinds, *arguments, **more):
         super().__init__(*arguments, **more)
@@ -200,21 +200,21 @@ class ByCalendar(CalendarSpec):
                 return False
             for other, regular in runs.items():
                 lead = self.kinds.leads[other]
-                near = max(lead, own)  # it may start late, and so behind this one
+                near = max(lead, own)  # it may start late, and so after this one
                 if any(start - near < run < start or start <= run < start + own for run in regular):
                     return False
-                # Where the clock changes, places of turns may come near to one another.
+                # Near a change of the clock, places of turns may be close together.
                 before, behind = max(lead, left), max(own, left)
                 if any(start - before < place < start + behind for place in places[other]):
                     return False
             return True
 
-        # Where the clock skips an hour, two turns may have one place.
+        # If the clock skips an hour, two turns may have the same place.
         return sorted({start for start in places[kind] if at <= start < until and is_free(start)})
 
     @lru_cache(None)
     def left_in_cut(self):
-        """What a turn leaves between two kinds that the worst change of the clocks cuts."""
+        """The time between two kinds in a turn that the worst change of the clocks shortens."""
         if isinstance(self.axis, Period) or self.axis.unit == "MONTH":
             return 0
         slot, cut = self.ticks(0) // self.slots, 0
@@ -251,7 +251,7 @@ class ByCalendar(CalendarSpec):
 
 
 def run_of(spec, kind, cycle, canonical):
-    """What an answer tells of each run, but its times."""
+    """The fields of a run in an answer, except its times."""
     key = f"{spec.identity['fingerprint']}/{spec.kinds.names[kind]}/{cycle}/0/{canonical}"
     if spec.placement == "FRACTION":
         key = ""

@@ -20,7 +20,7 @@ def due_case(spec, texts, start, now, policy=None, weights=None, each=None, **sp
         request["watermarkUnixMillis"] = [str(millis) for millis in each]
     if weights:
         request["weights"] = [str(weight) for weight in weights]
-    if policy == "DROP":  # has no default
+    if policy == "DROP":  # DROP has no default
         spans["tolerance"] = tolerance
     catch_up = {"missedRunPolicy": f"MISSED_RUN_POLICY_{policy}"} if policy else {}
     for part, name, field in [
@@ -102,7 +102,7 @@ def due_cases():
     for policy in ["RUN_ONCE", "RUN_ALL"]:
         yield due_case(HASH, texts, now - 11 * hour, now, policy, weights, smear=hour)
     yield due_case(SALTED, texts, now - 30 * hour, now, "RUN_ALL", horizon=99 * hour, smear=hour)
-    # Smeared behind the next run, or near it.
+    # Smeared past the next run, or close to it.
     yield due_case(plain, texts, now - 5 * hour, now, smear=8 * hour)
     for gap in [1, hour, 8 * hour]:
         yield due_case(plain, texts, now - 5 * hour, now, smear=4 * hour, gap=gap)

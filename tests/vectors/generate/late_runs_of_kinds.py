@@ -58,7 +58,7 @@ def calendar_case(spec, kind, ident, at, count=2, created=None):
 
 
 def first_run(spec, kind, ident, created, run):
-    """In the first free turn, if that is before the next run and the own time has passed."""
+    """The first free turn, if that is before the next run and the ID's own time has passed."""
     key, second = (ident, kind), -(-created // 1_000)
     following = spec.runs_in(key, second, second + 3 * spec.axis.longest() + DAY)[0]
     cycle = spec.cycle_of(created // 1_000)
@@ -121,7 +121,7 @@ def due_case(spec, kind, start, now, policy=None, texts=None, tolerance=None, **
         "nowTime": at_millis(now),
     }
     catch_up = {"missedRunPolicy": f"MISSED_RUN_POLICY_{policy}"} if policy else {}
-    if tolerance is not None or policy == "DROP":  # which has no default
+    if tolerance is not None or policy == "DROP":  # DROP has no default
         catch_up["onTimeTolerance"] = duration(used)
     for part, span, field in [
         (catch_up, "horizon", "horizon"),
@@ -150,7 +150,7 @@ def due_case(spec, kind, start, now, policy=None, texts=None, tolerance=None, **
 
 
 def late_schedules():
-    """Each with an instant at which an outage ends."""
+    """Schedules, each with an instant at which an outage ends."""
     hours = Period(8 * HOUR)
     night = [(HOUR, 5 * HOUR)]
     lunch = Recurring(*BERLIN, 12 * HOUR, 13 * HOUR, "SKIP")
@@ -211,7 +211,7 @@ def late_cases():
 
 
 def short_turns():
-    """Turns that are shorter than what the clock skips: places of kinds come upon one another."""
+    """Turns that are shorter than the gap of the clock: places of kinds coincide."""
     for zone, at in [
         ("Europe/Berlin", "2026-03-29T00:30:00Z"),
         ("Europe/Berlin", "2026-10-25T00:30:00Z"),

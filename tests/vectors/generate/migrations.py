@@ -73,7 +73,7 @@ def migration_cases():
     yield migration_case(
         old, longer, cutover, texts, "NEW_PLACES", keep_salt, 36 * hour - 1, 12 * hour
     )
-    # Later by 3 hours: all IDs wait 3 or 11 hours, whose runs are left out or not.
+    # Later by 3 hours: all IDs wait 3 hours, or 11 hours if a run is left out.
     shifted = Weighted(8 * hour, 128, anchor=EPOCH + timedelta(hours=3))
     keep_anchor = "keep the anchor_time, 1970-01-01T00:00:00Z: then no ID moves"
     for gap in [None, 3 * hour, 3 * hour + 1, 8 * hour]:

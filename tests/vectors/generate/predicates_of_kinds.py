@@ -15,7 +15,7 @@ from weighted_schedules import AT, at_millis, since_epoch
 
 
 def predicate_cases():
-    """A kind's IDs in a window are those of kind 0 so much earlier."""
+    """A kind's IDs in a window are those of kind 0 in a window earlier by the kind's offset."""
     expression = "`hash`"
     name = index_name("hash", "account", expression)
     index = indexed(name, f"CREATE INDEX IF NOT EXISTS `{name}` ON `account` ({expression})")
@@ -61,7 +61,7 @@ def split(low, high):
 
 
 def slots_case(spec, plain, kind, hashed, expression, index):
-    """All slots of a cycle, each with whose rows are those of the kind."""
+    """All slots of a cycle, each with the predicate of the kind's rows."""
     slots = []
     first = (AT - spec.anchor) // timedelta(milliseconds=spec.slot)
     for number in range(first, first + spec.slots):

@@ -1,4 +1,4 @@
-"""Requests about kinds that must be refused, and how: written by hand."""
+"""Requests about kinds that must be refused, with the refusals, written by hand."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def texts_by_second():
 
 
 def rows_of(zone, changes, pool):
-    """IDs of a zone: some, and those at the edges of its windows by either clock."""
+    """IDs of a zone: random ones, and those at the edges of its windows by either clock."""
     clock, seconds = Calendar("DAY", zone), set(range(0, DAY, 3 * HOUR))
     for change in changes:
         for edge in {edge for window in AROUND for edge in window}:
@@ -76,7 +76,7 @@ def main():
     pool = texts_by_second()
     changes = {zone: [change_after(zone, at) for at in ats] for zone, ats in ZONES.items()}
     rows = [row for zone in ZONES for row in rows_of(zone, changes[zone], pool)]
-    # Of a zone that is not asked about.
+    # Rows of a zone that is not in the request.
     rows += [(f"user-{number}", OWN) for number in range(4)]
     night = [(HOUR, 5 * HOUR)]
     daily = Kept(lambda zone: Weighted(Calendar("DAY", zone), 24))

@@ -6,12 +6,12 @@ namespace Offbeat\Tests\Random;
 
 use DateTimeImmutable;
 
-/** What random questions are made of: from PHP's own generator, which a test seeds. */
+/** Random parts of requests, from PHP's own generator, which the test seeds. */
 final class Draw
 {
     private const LETTERS = ['', 'a', 'é', '✓', '%', '$1', "it's", '\\', '?', ':x', ' ', "\u{200b}", "\n"];
 
-    /** Whether what is drawn may be wrong. */
+    /** Whether drawn values may be invalid. */
     public static bool $mayErr = false;
 
     public static function instant(): DateTimeImmutable
@@ -34,7 +34,7 @@ final class Draw
         return implode('', array_map(static fn (): string => chr(self::number(0, 255)), range(1, $count)));
     }
 
-    /** Whether to be wrong. */
+    /** Whether to draw an invalid value. */
     public static function errs(int $oneIn): bool
     {
         return self::$mayErr && self::oneIn($oneIn);

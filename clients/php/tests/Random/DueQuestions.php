@@ -13,7 +13,6 @@ use Offbeat\Placement;
 use Offbeat\Schedule;
 use Offbeat\Times;
 
-/** Questions for due runs. */
 final class DueQuestions
 {
     public static function due(Schedule $schedule, array $ids, ?IdType $type, DateTimeImmutable $now, ?string $kind): iterable
@@ -54,7 +53,7 @@ final class DueQuestions
         );
     }
 
-    /** Many IDs that have missed their runs, near those of other kinds. */
+    /** Many IDs whose missed runs are near runs of other kinds. */
     public static function late(Schedule $schedule): \Closure
     {
         $ids = range(1, 25);
@@ -68,7 +67,7 @@ final class DueQuestions
         return static fn (Client $client): mixed => $client->listDueRuns($schedule, $ids, $watermark, null, $now, $policy, kind: $kind);
     }
 
-    /** An ID that has missed a run, at the instant of the next one. */
+    /** An ID that has missed a run, at the instant of its next run. */
     public static function atOnce(Schedule $schedule, mixed $id, ?IdType $type, DateTimeImmutable $from): \Closure
     {
         $policy = new CatchUpPolicy(onTimeTolerance: 0, minGap: Draw::pick([null, 0.001]));

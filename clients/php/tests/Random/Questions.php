@@ -20,7 +20,7 @@ use Offbeat\SqlParameterStyle;
 use Offbeat\SqlTarget;
 use Offbeat\Times;
 
-/** Questions about a schedule that a client answers alone; some of them wrong. */
+/** Requests about a schedule that a client answers alone; some of them are invalid. */
 final class Questions
 {
     /** @return iterable<string, \Closure(Client): mixed> */
@@ -79,7 +79,7 @@ final class Questions
         yield 'slots' => static fn (Client $client): mixed
             => $client->listSlots($schedule, $start, $end, kind: $kind);
         if (($schedule->placement ?? Placement::Hash) !== Placement::Hash) {
-            return; // predicates of others are the sidecar's
+            return; // only the sidecar makes predicates for other placements
         }
         yield 'predicates' => static fn (Client $client): mixed => $client->listSlots($schedule, $start, $end, $target, $kind);
         $behind = Times::shifted('x', $start, (Draw::errs(5) ? Draw::pick([1.5, -0.1]) : Draw::pick([0, 0.0005, 0.3, 0.9, 1])) * min(max(0.001, $period), 1e8));
@@ -113,7 +113,7 @@ final class Questions
         return Draw::errs(6) ? Draw::pick([null, 'default', 'import', 'two words', '✓']) : ($names === [] ? Draw::pick([null, 'sync']) : Draw::pick($names));
     }
 
-    /** @return array{non-empty-list<mixed>, ?IdType} of one type; some of them wrong */
+    /** @return array{non-empty-list<mixed>, ?IdType} of one type; some of them invalid */
     private static function ids(Schedule $schedule): array
     {
         $isFraction = $schedule->placement === Placement::Fraction;

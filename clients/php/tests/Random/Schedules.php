@@ -11,7 +11,7 @@ use Offbeat\Placement;
 use Offbeat\Schedule;
 use Offbeat\TwisterProfile;
 
-/** Schedules that a client decides alone. */
+/** Schedules that a client can decide without a sidecar. */
 final class Schedules
 {
     public static function draw(): Schedule

@@ -2,10 +2,10 @@
 
 declare(strict_types=1);
 
-// A connection that was used before a fork, on both sides of it; run by FailuresTest. Each
-// process asks about an ID of its own, or it would not notice the answer to another's. The
-// children do without retries, which would make up for sharing the parent's connection;
-// the parent needs them, since libcurl says goodbye on it when a child ends.
+// Uses a connection from before a fork on both sides of it; run by FailuresTest. Each
+// process asks about an ID of its own, so that it notices an answer to another process. The
+// children do not retry, since retries would hide that they share the parent's connection;
+// the parent must retry, since libcurl closes the connection when a child exits.
 
 require __DIR__ . '/../../autoload.php';
 
@@ -33,7 +33,7 @@ for ($child = 1; $child <= 4; ++$child) {
     }
     $children[] = $pid;
 }
-for ($i = 0; $i < 400; ++$i) { // while the children ask, and end
+for ($i = 0; $i < 400; ++$i) { // while the children call and exit
     $ask(0, $retrying) === '0' || exit(3);
 }
 foreach ($children as $pid) {

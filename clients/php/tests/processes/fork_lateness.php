@@ -2,7 +2,8 @@
 
 declare(strict_types=1);
 
-// Records a run, forks, and records another on each side: the process that recorded a run reports it.
+// Records a run, forks, and records another run in each process. Each process must report only
+// its own runs.
 
 use Offbeat\Client;
 use Offbeat\LatenessRecorder;

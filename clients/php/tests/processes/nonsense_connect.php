@@ -2,8 +2,8 @@
 
 declare(strict_types=1);
 
-// A server that answers every call of the Connect protocol with what its argument names; run by
-// TransportTest. Says its port first, then "call" for every call, and "connection" for every one.
+// A server that answers every call of the Connect protocol as its argument says; run by
+// TransportTest. Prints its port, then "connection" and "call" for each of them.
 
 function answer(int $status, string $type, string $body, ?int $length = null): string
 {
@@ -17,7 +17,7 @@ function error(int $status, string $code, string $message, mixed $details = []):
     return answer($status, 'application/json', json_encode(['code' => $code, 'message' => $message, 'details' => $details]));
 }
 
-/** A field of bytes of a protobuf message. */
+/** A length-delimited field of a protobuf message. */
 function field(int $number, string $bytes): string
 {
     return chr($number << 3 | 2) . chr(strlen($bytes)) . $bytes;
@@ -76,7 +76,7 @@ while ($connection = stream_socket_accept($server, -1)) {
     while (($head = (string) stream_get_line($connection, 1 << 16, "\r\n\r\n")) !== '') {
         preg_match('/content-length: (\d+)/i', $head, $found);
         $length = (int) ($found[1] ?? 0);
-        // Or it answers before it has read the message, and closes: what is not read becomes a reset.
+        // Or it answers before it has read the message and closes: unread bytes cause a reset.
         $atOnce = str_ends_with($argv[1], 'at once');
         $length === 0 || $atOnce || stream_get_contents($connection, $length);
         echo "call\n";

@@ -2,8 +2,8 @@
 
 declare(strict_types=1);
 
-// A server that answers every gRPC call with what its argument names; run by TransportTest.
-// Says its port first, then "call" for every call.
+// A server that answers every gRPC call as its argument says; run by TransportTest.
+// Prints its port, then "call" for every call.
 
 const DATA = 0;
 const HEADERS = 1;
@@ -40,7 +40,7 @@ function headers(array $fields): string
     return $block;
 }
 
-/** A field of bytes of a protobuf message. */
+/** A length-delimited field of a protobuf message. */
 function field(int $number, string $bytes): string
 {
     $length = strlen($bytes);

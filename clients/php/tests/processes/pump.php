@@ -2,7 +2,8 @@
 
 declare(strict_types=1);
 
-// A pump that SIGTERM stops; run by PumpTest. Prints the token of each job that it hands over, and what else happens.
+// A pump that runs until SIGTERM; run by PumpTest. Prints the token of each job that it
+// hands over, and other events.
 
 use Offbeat\Client;
 use Offbeat\NamedSpread\LeasedJob;

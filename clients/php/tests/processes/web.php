@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// A web request that asks about one ID, and says who answered and after how many milliseconds.
+// A web request that asks about one ID; it prints who answered, and the milliseconds.
 
 require __DIR__ . '/../../autoload.php';
 parse_str($_SERVER['QUERY_STRING'], $query);

@@ -38,7 +38,7 @@ class Transfer(models.Model):
 
 
 class Ticket(models.Model):
-    """A key that the database counts."""
+    """A key that the database generates."""
 
     objects = OffbeatManager()
 
@@ -47,7 +47,7 @@ class Ticket(models.Model):
 
 
 class Bare(models.Model):
-    """Nothing of ours."""
+    """A model without anything of Offbeat."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
 

@@ -1,4 +1,4 @@
-"""An app of Django, whose tasks are those of the app of Celery."""
+"""A Django app, which contains the tasks of the Celery app."""
 
 from app import app as celery_app
 

@@ -25,8 +25,8 @@ LANES = LaneSet([Lane("express", 1, timedelta(seconds=1)), Lane("slow", 1, timed
 
 
 def write(**fields: object) -> None:
-    """Append a line, which is whole."""
-    # `monotonic` is right also where a test has set the clock wrong.
+    """Append a whole line atomically."""
+    # `monotonic` is correct even if a test has set the clock wrong.
     times = {"time": datetime.now(timezone.utc).isoformat(), "monotonic": time.monotonic()}
     line = json.dumps({**times, **fields}) + "\n"
     ledger = os.open(os.environ["LEDGER"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -35,7 +35,7 @@ def write(**fields: object) -> None:
 
 
 def write_run(account_id: UUID) -> None:
-    """Append a run, and take as long as a job does."""
+    """Append a run, and take some time."""
     run = current_run()
     assert run is not None
     assert run.row_id == str(account_id)
@@ -63,7 +63,7 @@ if "REPORTS" in os.environ:
 
     @recurring_task(os.environ["REPORTS"], rows=Account, **QUICKLY)
     def report(account_id: UUID) -> None:
-        """Write a report, by a schedule that the sidecar alone knows."""
+        """Write a report, by a schedule that only the sidecar knows."""
         write_run(account_id)
 
 
@@ -117,7 +117,7 @@ def endless(name: str) -> None:
 
 @shared_task(base=OffbeatTask, lanes=LANES, bind=True, max_retries=1)
 def failing(self: OffbeatTask, name: str) -> None:
-    """Fail once, and be tried again in the same lane."""
+    """Fail once, and be retried in the same lane."""
     write_attempt(name)
     if self.request.retries == 0:
         raise self.retry(countdown=0.1)
