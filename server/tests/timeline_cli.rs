@@ -93,7 +93,7 @@ fn csv_has_the_columns_of_json() {
     let titles = "time,stage_name,backlog_count,worker_count,worker_count_change,drain_time_micros,\
                   min_stable_worker_count,starved";
     assert_eq!(rows.next(), Some(titles));
-    // 100 jobs of 1 s with ten workers, of which arrivals keep half of one busy.
+    // 100 jobs of 1 s with ten workers; arrivals keep half a worker busy.
     assert_eq!(rows.next(), Some("0s,a,100,10,10,10526316,1,false"));
     assert_eq!(rows.next(), Some("0s,b,0,0,0,,4,false"));
     assert_eq!(rows.count(), 4);

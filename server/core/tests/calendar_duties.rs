@@ -26,7 +26,7 @@ use support::id;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever the polling interval, each run is due once, and a late run starts only when it
+    /// At any polling interval, each run is due once, and a late run starts only when it
     /// may.
     #[test]
     fn every_run_is_given_exactly_once(

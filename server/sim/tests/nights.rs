@@ -73,7 +73,7 @@ fn kinds_come_in_their_windows_and_in_cycles_of_their_own() {
 fn jobs_begin_with_the_window() {
     let scenario = scenario(NIGHT);
     let trace = &traces(&scenario, 1)[0];
-    // Day 1 starts at midnight, within a night, of which six hours remain.
+    // Day 1 starts at midnight, six hours before the end of a night.
     for (second, count) in [(0, 500), (12 * HOUR, 500), (DAY, 500), (7 * DAY + 12 * HOUR, 500)] {
         assert_eq!(trace.rows[second].enqueued, count, "{second}");
     }

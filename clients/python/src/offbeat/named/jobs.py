@@ -27,8 +27,8 @@ class LeasedJob:
     """A job that belongs to one consumer, for as long as its lease lasts.
 
     Epoch, sequence and attempt, compared in this order, are a fencing token: of two leases of a
-    job, the later one has the larger token. Pass ``(epoch, sequence, attempt)`` to what the job changes, if that can
-    refuse an older one.
+    job, the later one has the larger token. Pass ``(epoch, sequence, attempt)`` to what the job
+    changes, if that can refuse an older one.
     """
 
     __slots__ = (
