@@ -17,7 +17,8 @@ debian13=target/debian13
 redis13=target/debian13-redis
 php_grpc=target/php-grpc
 
-say() { printf '\n== %s\n' "$*"; }
+# Prints a heading, with the time since the start in seconds.
+say() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
 
 # Whether a folder has a stamp with this value, which says what was installed there.
 stamped() { [ -f "$1/.stamp" ] && [ "$(cat "$1/.stamp")" = "$2" ]; }
