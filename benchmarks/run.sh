@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures everything beside its peers, and writes docs/benchmarks.md: benchmarks/run.sh [SECTION...].
-# Sections that are not named keep the figures of their last run, in target/bench. On a quiet machine.
+# Other sections keep the figures of their last run, in target/bench. It needs a quiet machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 missing=()
@@ -19,7 +19,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     $sudo apt-get update -qq
     DEBIAN_FRONTEND=noninteractive $sudo apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
 fi
-# Of its own: the packages that are measured beside ours, in one place.
+# A venv of its own for the packages that Offbeat is compared with.
 peers=${CARGO_TARGET_DIR:-target}/bench/venv
 if ! "$peers/bin/python" -c 'import apportionment, ciw, grpc, matplotlib, simpy' 2>/dev/null; then
     python3 -m venv "$peers"

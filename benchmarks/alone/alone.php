@@ -1,6 +1,6 @@
 <?php
 
-// One decision that the client makes itself, beside the same from a sidecar, in PHP:
+// Compares decisions that the PHP client makes itself with the same ones from a sidecar:
 // alone.php ADDRESS UNIX_ADDRESS [TURNS].
 
 declare(strict_types=1);
@@ -14,7 +14,7 @@ use Offbeat\Placement;
 use Offbeat\Schedule;
 use Offbeat\TwisterProfile;
 
-// Decisions of a turn, one after another, as in the handlers of requests.
+// The number of decisions in a turn, one after another, as in a handler of web requests.
 const DECISIONS = 200;
 const CYCLE = 8 * 3600;
 $turns = (int) ($argv[3] ?? 15);
@@ -42,7 +42,7 @@ $clients = [
     'sidecar, Unix socket' => new Client($argv[2], mode: Mode::Remote),
 ];
 
-// All answer the same.
+// All three must give the same answer.
 $start = new DateTimeImmutable('2026-01-01T00:00:00Z');
 foreach ($questions as $name => [$schedule, $kind, $ids, $idType]) {
     foreach ($ids as $id) {
@@ -59,7 +59,7 @@ foreach ($questions as $name => [$schedule, $kind, $ids, $idType]) {
     }
 }
 
-// In turns, so that what else the machine does weighs on all.
+// In turns, so that other load on the machine affects all alike.
 $took = [];
 for ($turn = 0; $turn < $turns; ++$turn) {
     foreach ($questions as $name => [$schedule, $kind, $ids, $idType]) {

@@ -1,17 +1,17 @@
 # frozen_string_literal: true
 
-# One decision that the client makes itself, beside the same from a sidecar, in Ruby:
+# Compares decisions that the Ruby client makes itself with the same ones from a sidecar:
 # alone.rb ADDRESS UNIX_ADDRESS [TURNS].
 require "offbeat"
 
-# Decisions of a turn, one after another, as in the handlers of requests.
+# The number of decisions in a turn, one after another, as in a handler of web requests.
 DECISIONS = 200
 CYCLE = 8 * 3600
 turns = Integer(ARGV.fetch(2, 15))
 
 source = Random.new(8)
 ids = Array.new(DECISIONS) { source.bytes(16).unpack("H8H4H4H4H12").join("-") }
-# Ruby 3.0 and 3.1 seed small numbers in a way of their own.
+# Ruby 3.0 and 3.1 seed small numbers differently from later versions.
 profile = RUBY_VERSION.match?(/\A3\.[01]\./) ? :ruby_3_0_to_3_1 : :ruby
 questions = {
   "HASH" => [Offbeat::Schedule.new(period: CYCLE), nil],
@@ -24,7 +24,7 @@ clients = {
   "sidecar, Unix socket" => Offbeat::Client.new(ARGV.fetch(1), mode: :remote)
 }
 
-# All answer the same.
+# All three must give the same answer.
 start = Time.utc(2026, 1, 1)
 questions.each do |name, (schedule, kind)|
   ids.each do |id|
@@ -35,7 +35,7 @@ questions.each do |name, (schedule, kind)|
   end
 end
 
-# In turns, so that what else the machine does weighs on all.
+# In turns, so that other load on the machine affects all alike.
 now = -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) }
 took = Hash.new { |all, name| all[name] = [] }
 turns.times do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures a decision of the client alone beside the same from a sidecar, in three languages:
+# Compares decisions by the client alone with the same ones from a sidecar, in three languages:
 # benchmarks/alone/run.sh [TURNS], after a release build. OFFBEAT_BIN names the sidecar.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds echo.cc into the folder that is given, with the Debian packages
+# Builds echo.cc into the given folder, with the Debian packages
 # libgrpc++-dev, libprotobuf-dev, pkg-config and protobuf-compiler-grpc.
 set -euo pipefail
 out=$(realpath -m "$1")

@@ -1,5 +1,5 @@
-// An empty AssignSlot by C++ gRPC's callback interface, as small as it gets: echo HOST:PORT. It
-// decides nothing, and answers with as many bytes as Offbeat's answer has.
+// An AssignSlot that decides nothing, by C++ gRPC's callback interface: echo HOST:PORT. Its
+// answer has as many bytes as Offbeat's.
 #include <grpcpp/grpcpp.h>
 
 #include <iostream>
@@ -12,7 +12,7 @@ namespace {
 class Slots final : public offbeat::v1::SlotService::CallbackService {
  public:
   Slots() {
-    // As Offbeat answers: identity, one piece with offsets and two runs with keys, and why.
+    // The fields of Offbeat's answer: identity, one piece with offsets, two runs with keys, and the reason.
     answer_.mutable_identity()->set_fingerprint(std::string(64, 'f'));
     answer_.mutable_identity()->set_run_key_root(std::string(64, 'f'));
     auto* piece = answer_.add_pieces();

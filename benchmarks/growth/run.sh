@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures how long an item takes as the work grows: benchmarks/growth/run.sh, after a release build.
-# Prints a curve's name, a size, and nanoseconds.
+# Measures the time per item as the size of the work grows: benchmarks/growth/run.sh, after a
+# release build. Prints the curve's name, the size, and nanoseconds.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/release

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts the instructions of hot paths and compares them with the table beside this:
-# benchmarks/instructions/run.sh [--write]. What it counts is what `cargo build --release` makes.
+# Counts the instructions of hot paths in the release build, and compares them with counts.tsv:
+# benchmarks/instructions/run.sh [--write].
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cargo build --release --locked --quiet --package offbeat

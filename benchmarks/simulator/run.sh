@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Measures the simulator beside others: benchmarks/simulator/run.sh,
-# after a release build. One run, one machine; how many
-# times faster than real time a week of slots is simulated, the best of three.
+# Compares the simulator with others: benchmarks/simulator/run.sh, after a release build. Prints how
+# many times faster than real time a week of slots is simulated, the best of three.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/release
 python=${OFFBEAT_PYTHON:-target/bench/venv/bin/python} # with SimPy and Ciw
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
-# The scenario with one of its strategies.
+# Prints the scenario with only one of its strategies.
 awk -v RS= -v ORS='\n\n' '!/^\[\[strategies/ || /"slots"/' \
     examples/simulations/bank_sync_week.toml >"$scratch/slots.toml"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A week of slots in ticks of one second, with eight metrics of every tick: kept in memory, or as
-# rows in SQLite, many to an INSERT. The design is that of the talk "On The Virtues Of Slot
+# Simulates a week of slots in ticks of one second, with eight metrics for every tick: in memory, or
+# as rows in SQLite, many per INSERT. The design is from the talk "On The Virtues Of Slot
 # Scheduling".
 
 require "sqlite3"

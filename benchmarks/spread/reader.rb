@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Jobs a second that reach Ruby: the columns of one stream, and the client's turns.
+# Measures the jobs per second that reach Ruby: as columns of one stream, and as the client's turns.
 
 require "offbeat"
 

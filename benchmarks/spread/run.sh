@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures spreads, in process and over loopback, beside spreaders written by hand:
-# benchmarks/spread/run.sh, after a release build. One run, one machine; jobs a second, the best of three (or two).
+# Compares spreads, in process and over loopback, with spreaders written by hand:
+# benchmarks/spread/run.sh, after a release build. Prints jobs per second, the best of three (or two).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/release

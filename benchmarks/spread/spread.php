@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// Jobs a second of a spreader written by hand: a generator over open groups.
+// Measures the jobs per second of a spreader written by hand: a generator over open groups.
 
 const JOBS = 1_000_000;
 const GROUP = 20;

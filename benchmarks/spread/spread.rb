@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Jobs a second of a spreader written by hand: an array of open groups.
+# Measures the jobs per second of a spreader written by hand: an array of open groups.
 
 JOBS = 1_000_000
 GROUP = 20

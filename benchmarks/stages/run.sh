@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Measures lanes and stages beside other ways: benchmarks/stages/run.sh, after a
-# release build. One run, one machine.
+# Compares lanes and stages with other solutions: benchmarks/stages/run.sh, after a release build.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/release

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Measures named spreads that Redis keeps, beside the same in memory, Redis Streams by hand, and lists as Sidekiq has them:
-# benchmarks/store/run.sh, after a release build. One run, one machine, and Redis on it; nothing is pinned.
+# Compares named spreads in Redis with the same in memory, with Redis Streams by hand, and with
+# lists as Sidekiq uses them: benchmarks/store/run.sh, after a release build. Redis runs on the same
+# machine, and no process is pinned to a core.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/release
 folder=$(mktemp -d)
 trap 'kill $(jobs -p); rm -rf "$folder"' EXIT
 
-# A Redis in a folder of its own; its socket is FOLDER/NAME.sock.
+# Starts a Redis with a folder of its own; its socket is FOLDER/NAME.sock.
 redis() {
     local name=$1
     shift
@@ -16,7 +17,7 @@ redis() {
     until [ -S "$folder/$name.sock" ]; do sleep 0.1; done
 }
 
-# A server on a port, with more flags.
+# Starts a server on a port, with further flags.
 serve() {
     local port=$1
     shift

@@ -1,4 +1,4 @@
-//! Compiles the protos as a stock tonic service would, without what is ours.
+//! Compiles the protos with the defaults of a stock tonic service.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     const INCLUDE: &str = "../../proto";

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Measures `AssignSlot` beside two services that take and answer the same messages and decide
-# nothing: a stock tonic one, and C++ gRPC (if its packages are there). Budgets: at least 0.7 of
-# the stock one's calls a second at 8 × 32, and at least as many as C++ gRPC.
+# Compares `AssignSlot` with two services that exchange the same messages and decide nothing: one
+# with stock tonic, one with C++ gRPC (if its packages are installed). Budgets: at least 0.7 of
+# stock tonic's calls per second at 8 × 32, and at least as many as C++ gRPC.
 #
-#   benchmarks/unary/run.sh          calls a second; servers on core 1, the driver on core 0
+#   benchmarks/unary/run.sh          calls per second; servers on core 1, the driver on core 0
 #   benchmarks/unary/run.sh busy     the p99 of 1,000 calls/s, beside a busy loop on the server's
 #                                    core; budget: 5 ms
-#   benchmarks/unary/run.sh growth   nanoseconds a call, as connections and streams double
+#   benchmarks/unary/run.sh growth   nanoseconds per call, as connections and streams double
 #
 # OFFBEAT_BIN names the server; without it, `cargo build --release` makes one.
 set -euo pipefail

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Measures batches over the wire beside deciding in process, in three languages:
-# benchmarks/wire/run.sh [SECONDS [IDS A CALL]], after a release build. Nothing is pinned.
+# Compares batches over the wire with decisions in process, in three languages:
+# benchmarks/wire/run.sh [SECONDS [IDS PER CALL]], after a release build. No process is pinned to a
+# core.
 #
-# OFFBEAT_BIN names the server, OFFBEAT_WIRE_TREE the checkout whose clients and programs ask it,
-# OFFBEAT_WIRE_LANGUAGES some of them.
+# OFFBEAT_BIN names the server, OFFBEAT_WIRE_TREE the checkout with the clients and programs, and
+# OFFBEAT_WIRE_LANGUAGES the languages.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tree=${OFFBEAT_WIRE_TREE:-$PWD}

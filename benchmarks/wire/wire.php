@@ -1,6 +1,6 @@
 <?php
 
-// Batches over the wire beside deciding in process, in PHP: ADDRESS [SECONDS [IDS A CALL]].
+// Compares batches over the wire with decisions in process, in PHP: ADDRESS [SECONDS [IDS PER CALL]].
 
 declare(strict_types=1);
 
@@ -13,7 +13,7 @@ use Offbeat\Schedule;
 use Offbeat\TwisterProfile;
 
 const SLOT_SECONDS = 28_800;
-// What is decided in process beside it.
+// The same decision in process.
 const OFFSETS = [AssignmentColumn::SlotOffsetTicks];
 $address = $argv[1];
 $seconds = (float) ($argv[2] ?? 2);
@@ -75,16 +75,16 @@ $contenders += [
     'assign_packed, UUIDs, HASH' => [$count, static fn () => $client->assignPacked($byHash, uuids: $packedUuids)->slotIndexes()],
 ];
 
-// The answers are what PHP itself decides.
+// The answers must be those of PHP itself.
 if ($client->assignPacked($asPhp, integers: $integerBytes)->slotOffsetTicks() !== array_map($decide, $integers)) {
     fwrite(STDERR, "integers differ\n");
     exit(1);
 }
 
-// A turn: batches one after another, as of a producer with more rows than one holds.
+// A turn: one batch after another, as a producer with more rows than fit into one batch sends them.
 const TURN_SECONDS = 0.1;
 
-// In turns, so that what else the machine does weighs on all.
+// In turns, so that other load on the machine affects all alike.
 $rates = array_fill_keys(array_keys($contenders), []);
 $end = microtime(true) + $seconds * count($contenders);
 do {

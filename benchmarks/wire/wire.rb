@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Batches over the wire beside deciding in process, in Ruby: ADDRESS [SECONDS [IDS A CALL]].
+# Compares batches over the wire with decisions in process, in Ruby: ADDRESS [SECONDS [IDS PER CALL]].
 require "offbeat"
 require "securerandom"
 
 SLOT_SECONDS = 28_800
-# What is decided in process beside it.
+# The same decision in process.
 OFFSETS = %i[slot_offset_ticks].freeze
 address = ARGV.fetch(0)
 seconds = Float(ARGV.fetch(1, 2))
@@ -19,7 +19,7 @@ integer_bytes = integers.pack("q<*")
 few = 2_000
 
 client = Offbeat::Client.new(address)
-# Ruby 3.0 and 3.1 seed small numbers in a way of their own.
+# Ruby 3.0 and 3.1 seed small numbers differently from later versions.
 profile = RUBY_VERSION.match?(/\A3\.[01]\./) ? :ruby_3_0_to_3_1 : :ruby
 schedule = Offbeat::Schedule.new(period: 3 * SLOT_SECONDS, slot_count: 3, placement: :twister, profile: profile)
 by_hash = Offbeat::Schedule.new(period: 3 * SLOT_SECONDS, slot_count: 3)
@@ -41,17 +41,17 @@ contenders = {
   "assign_packed, UUIDs, HASH" => [count, -> { client.assign_packed(by_hash, uuids: packed_uuids).slot_indexes }]
 }
 
-# The answers are what Ruby itself decides.
+# The answers must be those of Ruby itself.
 answer = client.assign_packed(schedule, uuids: packed_uuids)
 raise "UUIDs differ" unless answer.slot_offset_ticks == uuids.map(&decide)
 
 answer = client.assign_packed(schedule, integers: integer_bytes)
 raise "integers differ" unless answer.slot_offset_ticks == integers.map { |id| Random.new(id).rand(SLOT_SECONDS) }
 
-# A turn: batches one after another, as of a producer with more rows than one holds.
+# A turn: one batch after another, as a producer with more rows than fit into one batch sends them.
 TURN_SECONDS = 0.1
 
-# In turns, so that what else the machine does weighs on all.
+# In turns, so that other load on the machine affects all alike.
 now = -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) }
 rates = contenders.transform_values { [] }
 finish = now.call + seconds * contenders.size

@@ -1,4 +1,4 @@
-//! Calls in flight all the time, or begun at a rate, over several connections of one thread.
+//! Calls over several connections of one thread: a constant number in flight, or begun at a rate.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -19,7 +19,7 @@ pub const PATH: &str = "/offbeat.v1.SlotService/AssignSlot";
 /// Different requests, sent in turn.
 const REQUESTS: u64 = 4_096;
 
-/// A request by the schedule named: `HASH`, `TWISTER`, or `NAME/VERSION` of a loaded one.
+/// A request for the given schedule: `HASH`, `TWISTER`, or `NAME/VERSION` of a loaded one.
 pub fn request(schedule: &str, number: u64) -> proto::AssignSlotRequest {
     use proto::schedule::Schedule;
     let spec = |placement: proto::Placement| {
@@ -40,7 +40,7 @@ pub fn request(schedule: &str, number: u64) -> proto::AssignSlotRequest {
         ("TWISTER", None) => spec(proto::Placement::Twister),
         _ => spec(proto::Placement::Hash),
     };
-    // As good as random: the multiplier of splitmix64.
+    // Scatters the IDs; the factor is that of splitmix64.
     let bits =
         u128::from(number).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15_bf58_476d_1ce4_e5b9);
     let digits = format!("{bits:032x}");
@@ -63,28 +63,28 @@ fn requests(schedule: &str) -> Vec<Vec<u8>> {
     (0..REQUESTS).map(encoded).collect()
 }
 
-/// What is driven, and how hard.
+/// The server to drive, and the load.
 #[derive(Debug, Clone)]
 pub struct Load {
     pub address: String,
     pub connections: usize,
-    /// Calls in flight on each.
+    /// Calls in flight on each connection.
     pub streams: usize,
-    /// Calls begun a second, on all connections together, instead of so many in flight.
+    /// Calls begun per second on all connections together, instead of a number in flight.
     pub rate: Option<f64>,
     pub warm_up: Duration,
     pub time: Duration,
     pub schedule: String,
-    /// The deadline that each call has, as gRPC writes it.
+    /// The deadline of each call, in gRPC's notation.
     pub timeout: Option<String>,
 }
 
-/// What came of it.
+/// The result of driving a server.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub calls: u64,
     pub seconds: f64,
-    /// Of those that ended, sorted.
+    /// Latencies of the calls that ended, sorted.
     pub latencies: Vec<Duration>,
 }
 
@@ -108,10 +108,10 @@ struct Shared {
     latencies: RefCell<Vec<Duration>>,
 }
 
-/// Drives a server.
+/// Drives a server for the warm-up and the measured time.
 ///
 /// # Errors
-/// When a call fails: figures of refusals are worth nothing.
+/// If a call fails: times of refusals must not enter the figures.
 pub fn drive(load: Load) -> io::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let begin = Instant::now() + load.warm_up;
@@ -146,7 +146,7 @@ pub fn drive(load: Load) -> io::Result<Outcome> {
 }
 
 impl Shared {
-    /// Counts a call, if it ended in the time that counts.
+    /// Counts a call if it ended within the measured time.
     fn ended(&self, since: Instant, now: Instant) {
         if now >= self.begin && now < self.end {
             self.calls.set(self.calls.get() + 1);
@@ -159,7 +159,7 @@ fn refused() -> io::Error {
     io::Error::other("a call was refused, or broken off")
 }
 
-/// Begins a call when its time has come, however many are in flight.
+/// Begins calls at the given rate, however many are in flight.
 async fn paced(shared: Rc<Shared>, number: usize, rate: f64) -> io::Result<()> {
     let load = &shared.load;
     let interval = Duration::from_secs_f64(load.connections as f64 / rate);
@@ -206,7 +206,7 @@ async fn paced(shared: Rc<Shared>, number: usize, rate: f64) -> io::Result<()> {
     Ok(())
 }
 
-/// Keeps as many calls in flight as there are streams.
+/// Keeps the given number of calls in flight.
 async fn connection(shared: Rc<Shared>, number: usize) -> io::Result<()> {
     let load = &shared.load;
     let mut socket = TcpStream::connect(&load.address).await?;

@@ -1,5 +1,5 @@
-//! As much of HTTP/2 (RFC 9113, RFC 7541) as a client needs that costs next to nothing: the
-//! driver must not be what is measured.
+//! The part of HTTP/2 (RFC 9113, RFC 7541) that the driver needs. A full client would use so much
+//! processor time that the driver itself would be measured.
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const DATA: u8 = 0;
@@ -13,7 +13,7 @@ const END_STREAM: u8 = 1;
 const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
 const HEADER: usize = 9;
-/// Bytes of answers that may be in flight.
+/// The window for bytes of answers.
 const WINDOW: u32 = 1 << 30;
 
 /// One connection, without its socket.
@@ -22,17 +22,17 @@ pub struct Wire {
     inn: Vec<u8>,
     next_stream: u32,
     first: bool,
-    /// Bytes of requests that may be sent.
+    /// The bytes of requests that the server's window still allows.
     room: i64,
     taken: u32,
-    /// Streams whose answers have begun with a message.
+    /// Streams whose answers already have a message.
     answered: Vec<u32>,
 }
 
-/// What has come.
+/// An event on the connection.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A stream has ended; whether there was a message.
+    /// A stream has ended, with or without a message.
     Ended(u32, bool),
     /// The server closes the connection, or a stream.
     Broken,
@@ -54,7 +54,7 @@ fn text(block: &mut Vec<u8>, text: &str) {
 impl Default for Wire {
     fn default() -> Self {
         let mut out = PREFACE.to_vec();
-        // No push; streams may be as full as they like.
+        // No server push; the largest window for each stream.
         let settings = [[0, 2, 0, 0, 0, 0], [0, 4, 0x3f, 0xff, 0xff, 0xff]].concat();
         frame(&mut out, SETTINGS, 0, 0, &[&settings]);
         frame(&mut out, WINDOW_UPDATE, 0, 0, &[&WINDOW.to_be_bytes()]);
@@ -71,16 +71,16 @@ impl Default for Wire {
 }
 
 impl Wire {
-    /// Whether a request of so many bytes may be sent now.
+    /// Whether the window allows a request of this size now.
     pub fn has_room(&self, bytes: usize) -> bool {
         self.room >= bytes as i64
     }
 
-    /// A unary call of `message`, prefix included; its stream.
+    /// Begins a unary call with `message`, which includes gRPC's prefix, and returns its stream.
     pub fn call(&mut self, path: &str, timeout: Option<&str>, message: &[u8]) -> u32 {
         let mut block = vec![0x83, 0x86]; // POST, http
         if std::mem::take(&mut self.first) {
-            // Into the table, the last at index 62.
+            // Added to the dynamic table; the last one has index 62.
             let fields = [
                 (4, path),
                 (1, "localhost"),
@@ -111,18 +111,18 @@ impl Wire {
         stream
     }
 
-    /// What is to be written.
+    /// The bytes to write to the socket.
     pub fn take_out(&mut self, into: &mut Vec<u8>) {
         into.clear();
         std::mem::swap(&mut self.out, into);
     }
 
-    /// Where bytes that come are put.
+    /// The buffer for bytes read from the socket.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.inn
     }
 
-    /// What is in the bytes that have come.
+    /// Reads the events from the bytes received so far.
     pub fn events(&mut self, mut each: impl FnMut(Event)) {
         let bytes = std::mem::take(&mut self.inn);
         let mut rest = &bytes[..];

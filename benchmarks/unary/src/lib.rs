@@ -1,4 +1,4 @@
-//! The messages of `AssignSlot`, for the server that decides nothing and the driver of both.
+//! The messages of `AssignSlot`, for the service that decides nothing and for the driver.
 
 pub mod driver;
 pub mod frames;

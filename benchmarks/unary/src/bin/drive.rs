@@ -1,10 +1,10 @@
 //! Compares servers: `drive [--connections C] [--streams S] [--rate R] [--seconds T] [--warm-up T]
 //! [--rounds R] [--schedule HASH|TWISTER|NAME/VERSION] [--timeout 5S] NAME=ADDRESS[,PID]…`
 //!
-//! Each round drives each server once, in turn; the figures are medians of the rounds. A line for
-//! each server: what was driven, calls a second, and p50, p99 and, with a PID, processor time of a
-//! call, in microseconds. Then the ratios to the first server. With `--rate`, calls begin at that
-//! rate whether or not others are answered, instead of as soon as others are.
+//! Each round drives each server once, in turn; the figures are medians of the rounds. Prints a
+//! line for each server: its name, calls per second, and p50, p99 and, with a PID, processor time
+//! per call, in microseconds; then the ratios to the first server. With `--rate`, calls begin at
+//! that rate, whether or not earlier calls are answered.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ impl Server {
     }
 }
 
-/// Ticks of the processor that a process has taken, 100 a second.
+/// Processor time of a process in ticks, 100 per second.
 fn ticks(pid: &str) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields: Vec<_> = stat.rsplit_once(')')?.1.split_whitespace().collect();

@@ -1,7 +1,7 @@
-//! A stock tonic service with the messages of `AssignSlot`, which decides nothing: it answers
-//! every request with the first answer that an Offbeat server gave.
+//! A stock tonic service with the messages of `AssignSlot` that decides nothing: it answers every
+//! request with the same answer, which it gets from an Offbeat server at its start.
 //!
-//! `echo LISTEN OFFBEAT`. Runtime and server are tonic's and tokio's defaults.
+//! `echo LISTEN OFFBEAT`. Runtime and server have the defaults of tokio and tonic.
 
 use tonic::transport::Server;
 use tonic::{Request, Response, Status, Streaming};
