@@ -3,7 +3,7 @@
 use offbeat_core::limits::{ANSWER_PIECES, ANSWER_RUNS};
 use offbeat_core::runs::{FirstRun, FirstRunPolicy, NewId, NewIdSpec};
 use offbeat_core::runs::{Runs, check_run_count};
-use offbeat_core::{Catalog, Exhausted, Id, Moment, Place, Reason, Rejection, Schedule};
+use offbeat_core::{Catalog, Id, Moment, Place, Reason, Rejection, Schedule, WorkBudgetExhausted};
 
 use super::convert;
 use offbeat_proto as proto;
@@ -60,7 +60,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn piece(&self, place: &Place, piece: u32) -> Result<proto::Piece, Exhausted> {
+    fn piece(&self, place: &Place, piece: u32) -> Result<proto::Piece, WorkBudgetExhausted> {
         let place = self.schedule.piece(place, piece);
         // At least one run is found, even if none is requested: it gives the cycle.
         let next = self.runs.next_runs(&place).take(self.run_count.max(1));

@@ -2,7 +2,7 @@
 
 use offbeat_core::ids::check_names;
 use offbeat_core::stages::{
-    AllocationSpec, Arrivals, Move, NextSpec, Plan, Rule, StageAllocation, StageSpec, Starved,
+    AllocationSpec, Arrivals, Move, NextSpec, Plan, Rule, StageAllocation, StageSpec, StarvedStage,
     Weighting, Why,
 };
 use offbeat_core::{Reason, Rejection, Span};
@@ -233,11 +233,12 @@ fn allocation(rule: Rule, names: Vec<String>, plan: &Plan) -> proto::WorkerAlloc
         worker_count: workers(*count),
     });
     let moves = moves.collect();
-    let starved = plan.starved.iter().map(|Starved { stage, backlog, cost }| proto::StarvedStage {
-        stage_name: name_of(Some(*stage)),
-        backlog_count: wide(*backlog),
-        cost: *cost,
-    });
+    let starved =
+        plan.starved.iter().map(|StarvedStage { stage, backlog, cost }| proto::StarvedStage {
+            stage_name: name_of(Some(*stage)),
+            backlog_count: wide(*backlog),
+            cost: *cost,
+        });
     let starved_stages = starved.collect();
     let stable = |stage: &StageAllocation| stage.load.min_stable_workers();
     let stages = names.into_iter().zip(&plan.stages).map(|(name, stage)| proto::StageAllocation {
