@@ -40,17 +40,17 @@ pub(super) fn assign(
         .map(|new_id| new_id_of(schedule, new_id, from))
         .transpose()
         .map_err(|rejection| rejection.under("new_id"))?;
-    let asked = Asked { schedule, id, run_count, runs, prefix, new_id };
-    let pieces = (0..pieces).map(|piece| asked.piece(&place, piece)).collect::<Result<_, _>>()?;
+    let query = AssignmentQuery { schedule, id, run_count, runs, prefix, new_id };
+    let pieces = (0..pieces).map(|piece| query.piece(&place, piece)).collect::<Result<_, _>>()?;
     Ok(proto::AssignSlotResponse {
         identity: Some(convert::identity(&whole)),
         pieces,
-        explanation: Some(convert::placement_explanation(&place, &asked.id)),
+        explanation: Some(convert::placement_explanation(&place, &query.id)),
     })
 }
 
 /// Values that all pieces share.
-struct Asked<'a> {
+struct AssignmentQuery<'a> {
     schedule: &'a Schedule,
     id: Id<'a>,
     run_count: usize,
@@ -59,7 +59,7 @@ struct Asked<'a> {
     new_id: Option<NewId<'a>>,
 }
 
-impl Asked<'_> {
+impl AssignmentQuery<'_> {
     fn piece(&self, place: &Place, piece: u32) -> Result<proto::Piece, WorkBudgetExhausted> {
         let place = self.schedule.piece(place, piece);
         // At least one run is found, even if none is requested: it gives the cycle.

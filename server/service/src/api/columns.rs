@@ -276,7 +276,7 @@ struct Answer<'a> {
 }
 
 /// The place of an ID, its next run, and its last run if it is requested and exists.
-type Assigned = (Place, Run, Option<Run>);
+type Assignment = (Place, Run, Option<Run>);
 
 impl Answer<'_> {
     fn take(&mut self, place: Result<Place, Rejection>) {
@@ -334,7 +334,7 @@ impl Answer<'_> {
         if self.last_runs { runs.last_run(place) } else { Ok(None) }
     }
 
-    fn push(&mut self, row: usize, piece: u32, assigned: Result<Assigned, Rejection>) {
+    fn push(&mut self, row: usize, piece: u32, assigned: Result<Assignment, Rejection>) {
         let columns = &mut self.columns;
         if self.pieces.are_by_weight() {
             columns.id_indexes.push(i32::try_from(row).unwrap_or(i32::MAX));
