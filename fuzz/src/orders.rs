@@ -1,7 +1,7 @@
 //! Spreads: every job comes once, each group keeps its order, and the certificate is correct.
 
 use offbeat_core::spread::{
-    Certificate, Dealt, OnShortage, Policy, Pull, Source, Spread, SpreadSpec, Turn,
+    Certificate, DealtJob, OnShortage, Policy, Pull, Source, Spread, SpreadSpec, Turn,
 };
 
 use super::choices::Choices;
@@ -13,23 +13,23 @@ const TURNS: usize = 20_000;
 
 /// Groups that are sometimes not ready.
 #[derive(Clone)]
-struct Slow<'a> {
+struct SlowSource<'a> {
     sizes: Vec<u64>,
     next: usize,
     late: Choices<'a>,
     may_be_later: bool,
 }
 
-struct Open {
+struct OpenGroup {
     size: u64,
     left: u64,
 }
 
-impl Source for Slow<'_> {
-    type Group = Open;
+impl Source for SlowSource<'_> {
+    type Group = OpenGroup;
     type Job = ();
 
-    fn next_group(&mut self) -> Pull<Open> {
+    fn next_group(&mut self) -> Pull<OpenGroup> {
         match self.late.byte() {
             1..40 => return Pull::Pending,
             40..80 if self.may_be_later => return Pull::Later,
@@ -37,10 +37,10 @@ impl Source for Slow<'_> {
         }
         let size = self.sizes.get(self.next).copied();
         self.next += 1;
-        size.map_or(Pull::End, |size| Pull::Ready(Open { size, left: size }))
+        size.map_or(Pull::End, |size| Pull::Ready(OpenGroup { size, left: size }))
     }
 
-    fn next_job(&mut self, group: &mut Open) -> Pull<()> {
+    fn next_job(&mut self, group: &mut OpenGroup) -> Pull<()> {
         if (1..40).contains(&self.late.byte()) {
             return Pull::Pending;
         }
@@ -53,7 +53,7 @@ impl Source for Slow<'_> {
         }
     }
 
-    fn size(&self, group: &Open) -> u64 {
+    fn size(&self, group: &OpenGroup) -> u64 {
         group.size
     }
 }
@@ -79,7 +79,8 @@ pub fn orders(data: &[u8]) {
         (0..choices.below(GROUPS)).map(|_| u64::from(choices.byte() % 32)).collect();
     let limit = 1 + choices.below(100);
     let may_be_later = choices.flip();
-    let mut source = Slow { sizes: sizes.clone(), next: 0, late: choices.clone(), may_be_later };
+    let mut source =
+        SlowSource { sizes: sizes.clone(), next: 0, late: choices.clone(), may_be_later };
     let mut at_once = source.clone();
     let mut dealt = Vec::new();
     let mut ended = false;
@@ -104,7 +105,7 @@ pub fn orders(data: &[u8]) {
 /// ended.
 fn take(turn: Turn<()>, dealt: &mut Vec<Option<(u64, u64)>>) -> bool {
     match turn {
-        Turn::Job(Dealt { sequence, group, index, job: () }) => {
+        Turn::Job(DealtJob { sequence, group, index, job: () }) => {
             assert_eq!(sequence, dealt.len() as u64);
             dealt.push(Some((group, index)));
         }

@@ -14,14 +14,16 @@ use offbeat::api::{
     LaneHandlers, NamedSpreadHandlers, SlotHandlers, SpreadHandlers, StageHandlers,
 };
 use offbeat::config::Config;
-use offbeat::layers::{Admission, AllowedHosts, Credentials, Ends, MessageLimits, Stack, layered};
+use offbeat::layers::{
+    Admission, AllowedHosts, Credentials, MessageLimits, ShutdownSignals, Stack, layered,
+};
 use offbeat::metrics::Metrics;
 use offbeat::proto::lane_service_server::LaneServiceServer;
 use offbeat::proto::named_spread_service_server::NamedSpreadServiceServer;
 use offbeat::proto::slot_service_server::SlotServiceServer;
 use offbeat::proto::spread_service_server::SpreadServiceServer;
 use offbeat::proto::stage_service_server::StageServiceServer;
-use offbeat::schedules::Loaded;
+use offbeat::schedules::LoadedSchedules;
 use offbeat::spreads::MemoryStore;
 use offbeat_core::Moment;
 use tokio::runtime::{Builder, Runtime};
@@ -60,7 +62,7 @@ impl Port {
         let config = Config::from_flags(["--max-requests", "64"]).unwrap();
         let mut services = RoutesBuilder::default();
         services
-            .add_service(SlotServiceServer::new(SlotHandlers::new(now, Loaded::default())))
+            .add_service(SlotServiceServer::new(SlotHandlers::new(now, LoadedSchedules::default())))
             .add_service(StageServiceServer::new(StageHandlers))
             .add_service(LaneServiceServer::new(LaneHandlers))
             .add_service(SpreadServiceServer::new(SpreadHandlers));
@@ -155,7 +157,7 @@ fn behind_layers(services: RoutesBuilder, config: &Config) -> Router {
         spread_store: "memory",
         limits: MessageLimits::new(limits),
         unary_time: limits.unary_time,
-        ends: Ends { draining: never.clone(), terminating: never },
+        ends: ShutdownSignals { draining: never.clone(), terminating: never },
     };
     layered(services.routes().into_axum_router(), Arc::new(stack))
 }

@@ -8,7 +8,7 @@ mod named;
 use std::time::{Duration, Instant};
 
 use named::{connect, order, percentile, pull_and_settle, requests, submit_to_deal};
-use offbeat::proto::spread_request::Message as Asked;
+use offbeat::proto::spread_request::Message as RequestMessage;
 use offbeat::proto::spread_response::Message as Answer;
 use offbeat::proto::spread_service_client::SpreadServiceClient;
 use offbeat::proto::{SpreadInput, SpreadRequest, SpreadSpec};
@@ -48,7 +48,7 @@ async fn one_stream(channel: Channel, group: i64, jobs: i64) -> f64 {
     };
     let say = |message| sender.send(SpreadRequest { message: Some(message) });
     let begun = Instant::now();
-    say(Asked::Spec(spec)).unwrap();
+    say(RequestMessage::Spec(spec)).unwrap();
     let mut answers = client.spread(requests).await.unwrap().into_inner();
     let (mut made, mut total, mut sum, count) = (0, 0, 0_i64, jobs / group);
     while let Some(answer) = answers.message().await.unwrap() {
@@ -65,7 +65,7 @@ async fn one_stream(channel: Channel, group: i64, jobs: i64) -> f64 {
                     no_more_groups: made == count,
                     ..SpreadInput::default()
                 };
-                let _ = say(Asked::Input(input));
+                let _ = say(RequestMessage::Input(input));
             }
             Answer::Certificate(_) => {}
         }

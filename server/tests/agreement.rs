@@ -14,7 +14,7 @@ use support::{path_of, post2};
 
 const IDS: usize = 45;
 
-struct Asked {
+struct AssignmentCase {
     schedule: Value,
     /// The column of the IDs in a batch, and the field of a single ID.
     column: (&'static str, &'static str),
@@ -27,7 +27,7 @@ fn texts() -> Vec<Value> {
     (0..IDS).map(|number| json!(format!("user-{number}"))).collect()
 }
 
-fn schedules() -> Vec<Asked> {
+fn schedules() -> Vec<AssignmentCase> {
     let day = |zone: &str| json!({"unit": "CALENDAR_UNIT_DAY", "timeZone": zone});
     let window = |from: &str, to: &str| json!({"startOffset": from, "endOffset": to});
     let recurring = |policy: &str, window: Value| {
@@ -40,7 +40,7 @@ fn schedules() -> Vec<Asked> {
     };
     let by_text = ("texts", "text");
     let weights = || (0..IDS).map(|number| (number * 3).max(1).to_string()).collect::<Vec<_>>();
-    let asked = |fields: Value, from| Asked {
+    let case = |fields: Value, from| AssignmentCase {
         schedule: spec(fields),
         column: by_text,
         ids: texts(),
@@ -80,21 +80,21 @@ fn schedules() -> Vec<Asked> {
         "calendar": berlin, "slotCount": 24, "placement": "PLACEMENT_FRACTION", "activeWindows": nights,
     });
     let mut all = vec![
-        asked(plain, spring),
-        asked(windowed, autumn),
-        asked(excluded.clone(), "2026-06-01T20:30:00Z"),
-        asked(excluded, spring),
-        asked(month, "2026-04-04T12:00:00Z"),
-        asked(fine, "2026-04-01T00:00:00.050Z"),
+        case(plain, spring),
+        case(windowed, autumn),
+        case(excluded.clone(), "2026-06-01T20:30:00Z"),
+        case(excluded, spring),
+        case(month, "2026-04-04T12:00:00Z"),
+        case(fine, "2026-04-01T00:00:00.050Z"),
     ];
     for profile in ["RUBY", "PYTHON", "PHP"] {
         let ids = (0..IDS).map(|number| json!((number * 7_919).to_string())).collect();
         let column = ("integers", "integer");
-        all.push(Asked { ids, column, ..asked(twister(profile), "2026-06-01T20:30:00Z") });
+        all.push(AssignmentCase { ids, column, ..case(twister(profile), "2026-06-01T20:30:00Z") });
     }
     #[expect(clippy::cast_precision_loss, reason = "small")]
     let ids = (0..IDS).map(|number| json!(number as f64 / IDS as f64)).collect();
-    all.push(Asked { ids, column: ("fractions", "fraction"), ..asked(fraction, autumn) });
+    all.push(AssignmentCase { ids, column: ("fractions", "fraction"), ..case(fraction, autumn) });
     all
 }
 
@@ -142,12 +142,12 @@ fn rows_of(assignments: &Value, first_id: i64, weighted: bool) -> Vec<Row> {
     (0..slots.len()).map(row).collect()
 }
 
-async fn batch(channel: &mut Http2, asked: &Asked, weighted: bool) -> Vec<Row> {
+async fn batch(channel: &mut Http2, case: &AssignmentCase, weighted: bool) -> Vec<Row> {
     let mut request = json!({
-        "schedule": asked.schedule, "fromTime": asked.from, "ids": {asked.column.0: asked.ids},
+        "schedule": case.schedule, "fromTime": case.from, "ids": {case.column.0: case.ids},
     });
     if weighted {
-        request["weights"] = json!(asked.weights);
+        request["weights"] = json!(case.weights);
     }
     let answer = grpc(channel, "AssignSlots", &request).await.unwrap();
     let answer = serde_json::to_value(&answer).unwrap();
@@ -155,13 +155,13 @@ async fn batch(channel: &mut Http2, asked: &Asked, weighted: bool) -> Vec<Row> {
 }
 
 /// The same IDs in three messages of different lengths, after a message with only the schedule.
-async fn stream(channel: &mut Http2, asked: &Asked, weighted: bool) -> Vec<Row> {
+async fn stream(channel: &mut Http2, case: &AssignmentCase, weighted: bool) -> Vec<Row> {
     let method = method_of("StreamSlotAssignments");
-    let mut requests = vec![json!({"schedule": asked.schedule, "fromTime": asked.from})];
+    let mut requests = vec![json!({"schedule": case.schedule, "fromTime": case.from})];
     for part in [0..1, 1..20, 20..IDS] {
-        let mut request = json!({"ids": {asked.column.0: asked.ids[part.clone()]}});
+        let mut request = json!({"ids": {case.column.0: case.ids[part.clone()]}});
         if weighted {
-            request["weights"] = json!(asked.weights[part]);
+            request["weights"] = json!(case.weights[part]);
         }
         requests.push(request);
     }
@@ -185,14 +185,14 @@ async fn stream(channel: &mut Http2, asked: &Asked, weighted: bool) -> Vec<Row> 
 }
 
 /// The same IDs in one request each.
-async fn singles(channel: &mut Http2, asked: &Asked, weighted: bool) -> Vec<Row> {
+async fn singles(channel: &mut Http2, case: &AssignmentCase, weighted: bool) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (id, index) in asked.ids.iter().zip(0i64..) {
+    for (id, index) in case.ids.iter().zip(0i64..) {
         let mut request = json!({
-            "schedule": asked.schedule, "fromTime": asked.from, "id": {asked.column.1: id},
+            "schedule": case.schedule, "fromTime": case.from, "id": {case.column.1: id},
         });
         if weighted {
-            request["weight"] = json!(asked.weights[usize::try_from(index).unwrap()]);
+            request["weight"] = json!(case.weights[usize::try_from(index).unwrap()]);
         }
         let answer = grpc(channel, "AssignSlot", &request).await.unwrap();
         let answer = serde_json::to_value(&answer).unwrap();
@@ -222,14 +222,14 @@ async fn single_questions_batches_and_streams_agree() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
     let (mut off_second, mut refused) = (0, 0);
-    for asked in schedules() {
+    for case in schedules() {
         for weighted in [false, true] {
-            let expected = singles(&mut channel, &asked, weighted).await;
+            let expected = singles(&mut channel, &case, weighted).await;
             assert_eq!(expected.len() > IDS, weighted);
-            let rows = batch(&mut channel, &asked, weighted).await;
-            assert_eq!(rows, expected, "{}", asked.schedule);
-            let rows = stream(&mut channel, &asked, weighted).await;
-            assert_eq!(rows, expected, "{}", asked.schedule);
+            let rows = batch(&mut channel, &case, weighted).await;
+            assert_eq!(rows, expected, "{}", case.schedule);
+            let rows = stream(&mut channel, &case, weighted).await;
+            assert_eq!(rows, expected, "{}", case.schedule);
             off_second += expected.iter().filter(|row| row[6] % 1_000 != 0 && row[2] >= 0).count();
             refused += expected.iter().filter(|row| row[2] < 0).count();
         }

@@ -93,7 +93,7 @@ async fn a_page_of_this_server_may_read() {
 }
 
 #[tokio::test]
-async fn writes_and_what_jobs_carry_need_the_flag() {
+async fn writes_and_job_payloads_need_the_flag() {
     let spread = json!({"spreadName": "imports"});
     let letters = "/offbeat.v1.NamedSpreadService/ListDeadLetters";
     let reading = started(&[]);

@@ -59,7 +59,7 @@ async fn a_redis_that_promises_everything_has_nothing_to_warn_of() {
 }
 
 #[tokio::test]
-async fn what_is_not_promised_is_a_warning() {
+async fn missing_guarantees_are_warnings() {
     let redis = Redis::start(&[]).await;
     let (status, output, said) = doctor(&redis);
     assert_eq!((status, said.as_str()), (0, ""), "{output}");

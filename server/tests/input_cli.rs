@@ -61,7 +61,7 @@ fn windows_are_spans_as_cycles_are() {
 }
 
 #[test]
-fn a_window_that_cannot_be_read_is_told_what_it_can_be() {
+fn the_refusal_of_a_window_shows_the_expected_form() {
     let message = refusal(&["slots", "describe", "--cycle", "8h", "--active=-1h-2h"]);
     assert!(message.contains("spans from the start of the cycle, such as 2h-5h"), "{message}");
     assert!(!message.contains("Mon"), "{message}");

@@ -106,7 +106,7 @@ fn catch_up(smear_span: &str) -> Value {
 }
 
 #[tokio::test]
-async fn pages_of_due_runs_are_together_what_one_page_is() {
+async fn pages_of_due_runs_add_up_to_a_single_page() {
     let server = Server::start(&config());
     let request = json!({
         "schedule": {"spec": {"period": "3600s"}}, "ids": {"texts": texts(50)},
@@ -175,7 +175,7 @@ async fn a_page_token_goes_with_as_many_weights_and_watermarks() {
 }
 
 #[tokio::test]
-async fn look_ahead_lists_once_what_is_not_yet_due() {
+async fn look_ahead_lists_each_future_run_once() {
     let server = Server::start(&config());
     let mut request = json!({
         "schedule": {"spec": {"period": "3600s"}}, "ids": {"texts": texts(200)},

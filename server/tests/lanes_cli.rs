@@ -18,7 +18,7 @@ fn one_in_ten_is_long(times: usize) -> String {
 }
 
 #[test]
-fn a_plan_says_who_takes_longer_and_what_to_beware_of() {
+fn a_plan_names_slower_jobs_and_caveats() {
     let said = plan(&one_in_ten_is_long(10), &["--arrival-rate", "1.2"]);
     for words in [
         "LANES. The mean slowdown falls from ",

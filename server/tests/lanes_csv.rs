@@ -27,7 +27,7 @@ fn jobs(separator: char) -> String {
 }
 
 #[test]
-fn columns_are_found_whatever_separates_them() {
+fn columns_are_found_with_any_separator() {
     let plain: String = (0..1_000).map(|at| if at % 10 == 9 { "20\n" } else { "0.5\n" }).collect();
     let arguments = ["lanes", "plan", "--workers", "4", "--arrival-rate", "1.2"];
     let lines = String::from_utf8(offbeat_with(&arguments, plain.as_bytes(), &[]).stdout).unwrap();
@@ -112,7 +112,7 @@ fn a_busy_minute_is_said() {
 }
 
 #[test]
-fn what_is_no_csv_is_refused_by_line_and_column() {
+fn invalid_csv_is_refused_by_line_and_column() {
     let many: String =
         (0..65).fold("type,duration_s\n".to_owned(), |csv, at| csv + &format!("t{at},1\n"));
     let long = format!("type,duration_s\n{},1\n", "x".repeat(129));

@@ -27,7 +27,7 @@ async fn metrics(server: &Server) -> String {
 }
 
 #[tokio::test]
-async fn what_callers_record_is_scraped() {
+async fn recorded_lateness_is_scraped() {
     let server = Server::start(&config_with(&["--admin-listen", "127.0.0.1:0"]));
     let mut channel = http2(server.tcp().await).await;
     let request = json!({"scheduleName": "bank-sync", "latenessMillis": ["-7", "200", "61000"]});
@@ -65,7 +65,7 @@ async fn what_callers_record_is_scraped() {
 }
 
 #[tokio::test]
-async fn what_is_out_of_range_is_refused_and_not_counted() {
+async fn lateness_out_of_range_is_refused_and_not_counted() {
     let server = Server::start(&config_with(&["--admin-listen", "127.0.0.1:0"]));
     let mut channel = http2(server.tcp().await).await;
     let year = 366_i64 * 86_400_000;

@@ -204,7 +204,7 @@ async fn longest_call_beside(
 /// A client that learns of one group at a time may send 10 bytes per message, which is no flood.
 #[tokio::test]
 async fn a_feeder_may_send_each_group_in_a_message_of_its_own() {
-    use proto::spread_request::Message as Asked;
+    use proto::spread_request::Message as RequestMessage;
     use proto::spread_response::Message as Answer;
 
     const GROUPS: i64 = 60_000;
@@ -221,9 +221,9 @@ async fn a_feeder_may_send_each_group_in_a_message_of_its_own() {
         group_window: 65_536,
         ..proto::SpreadSpec::default()
     };
-    send(Asked::Spec(spec));
+    send(RequestMessage::Spec(spec));
     for number in 1..=GROUPS {
-        send(Asked::Input(proto::SpreadInput {
+        send(RequestMessage::Input(proto::SpreadInput {
             whole_group_sizes: vec![1],
             no_more_groups: number == GROUPS,
             ..proto::SpreadInput::default()

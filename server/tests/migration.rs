@@ -160,7 +160,7 @@ fn a_longer_cycle_a_moved_anchor_and_more_slots() {
 }
 
 #[test]
-fn what_statements_cannot_tell_is_refused() {
+fn migrations_that_sql_cannot_express_are_refused() {
     let hash = PlacementKind::Hash;
     let old = schedule(8, 128, hash, 0);
     let at = Moment::from_unix_millis(490_000 * HOUR).unwrap();

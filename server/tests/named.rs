@@ -70,7 +70,7 @@ async fn a_spread_lives_from_open_to_closed() {
 }
 
 #[tokio::test]
-async fn refusals_say_what_is_wrong() {
+async fn refusals_name_the_reason() {
     let (_server, mut client) = start().await;
     let unknown = pull(&mut client, 1, 0).await.unwrap_err();
     assert_eq!(why(&unknown), (Code::NotFound, "UNKNOWN_SPREAD".into()));

@@ -8,7 +8,7 @@ mod support;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
-use offbeat::proto::stream_jobs_request::Message as Asked;
+use offbeat::proto::stream_jobs_request::Message as RequestMessage;
 use offbeat::proto::stream_jobs_response::Message as Answer;
 use offbeat::proto::{
     CloseMode, JobCredit, JobSettlements, LeasedJobs, NamedSpreadSpec, SettleAction, SettleOutcome,
@@ -35,7 +35,11 @@ async fn stream_jobs(
     let (spread_name, consumer_id) = (NAME.into(), consumer.into());
     say(
         &sender,
-        Asked::Start(StreamJobsStart { spread_name, consumer_id, credit: Some(of(credit)) }),
+        RequestMessage::Start(StreamJobsStart {
+            spread_name,
+            consumer_id,
+            credit: Some(of(credit)),
+        }),
     );
     let requests = stream::unfold(receiver, async |mut receiver| {
         receiver.recv().await.map(|request| (request, receiver))
@@ -50,7 +54,7 @@ const fn of(job_count: i32) -> JobCredit {
     JobCredit { job_count }
 }
 
-fn say(sender: &mpsc::UnboundedSender<StreamJobsRequest>, message: Asked) {
+fn say(sender: &mpsc::UnboundedSender<StreamJobsRequest>, message: RequestMessage) {
     sender.send(StreamJobsRequest { message: Some(message) }).unwrap();
 }
 
@@ -71,21 +75,21 @@ async fn settled(answers: &mut Streaming<StreamJobsResponse>) -> Vec<SettleOutco
 }
 
 #[tokio::test]
-async fn a_stream_sends_what_was_granted_and_settles() {
+async fn a_stream_sends_jobs_up_to_its_credit_and_settles() {
     let (_server, mut client) = start().await;
     open(&mut client, spec()).await.unwrap();
     let (sender, mut answers) = stream_jobs(&mut client, "one", 2).await;
     submit(&mut client, vec![group("a", 5)]).await.unwrap();
     let first = leased(&mut answers).await;
     assert_eq!(names(&first), ["a0", "a1"]);
-    say(&sender, Asked::Settlements(all(&first, SettleAction::Ack)));
+    say(&sender, RequestMessage::Settlements(all(&first, SettleAction::Ack)));
     assert_eq!(settled(&mut answers).await, [SettleOutcome::Acked; 2]);
     let nothing = tokio::time::timeout(Duration::from_millis(200), answers.message()).await;
     assert!(nothing.is_err(), "no credit is left: {nothing:?}");
-    say(&sender, Asked::Credit(of(10)));
+    say(&sender, RequestMessage::Credit(of(10)));
     let rest = leased(&mut answers).await;
     assert_eq!(names(&rest), ["a2", "a3", "a4"]);
-    say(&sender, Asked::Settlements(all(&rest, SettleAction::Ack)));
+    say(&sender, RequestMessage::Settlements(all(&rest, SettleAction::Ack)));
     assert_eq!(settled(&mut answers).await.len(), 3);
     close(&mut client, CloseMode::Drain, 0).await.unwrap();
     assert!(answers.message().await.unwrap().is_none(), "the end of the spread ends the stream");
@@ -106,8 +110,8 @@ async fn messages_that_come_while_jobs_are_leased_give_none_back() {
                 for job in &leased.jobs {
                     // Messages follow each other, so some arrive while jobs are being leased.
                     let one = LeasedJobs { jobs: vec![job.clone()], ..leased.clone() };
-                    say(&sender, Asked::Credit(of(1)));
-                    say(&sender, Asked::Settlements(all(&one, SettleAction::Ack)));
+                    say(&sender, RequestMessage::Credit(of(1)));
+                    say(&sender, RequestMessage::Settlements(all(&one, SettleAction::Ack)));
                 }
                 jobs.extend(leased.jobs);
             }
@@ -155,7 +159,7 @@ async fn a_stream_that_ends_settles_nothing() {
 }
 
 #[tokio::test]
-async fn a_consumer_who_never_reads_holds_what_it_granted() {
+async fn a_consumer_that_never_reads_holds_at_most_its_credit() {
     let (_server, mut client) = start().await;
     let spec = NamedSpreadSpec {
         lease_duration: seconds(1),
@@ -183,7 +187,7 @@ async fn a_consumer_who_never_reads_holds_what_it_granted() {
 }
 
 #[tokio::test]
-async fn streams_refuse_what_makes_no_sense() {
+async fn streams_refuse_invalid_messages() {
     let (_server, mut client) = start().await;
     open(&mut client, spec()).await.unwrap();
     let first = |message| StreamJobsRequest { message: Some(message) };
@@ -195,19 +199,37 @@ async fn streams_refuse_what_makes_no_sense() {
     let nothing = JobSettlements { epoch: 1, settlements: vec![] };
     for (messages, field) in [
         (vec![], "start"),
-        (vec![first(Asked::Credit(of(1)))], "start"),
+        (vec![first(RequestMessage::Credit(of(1)))], "start"),
         (
-            vec![first(Asked::Start(StreamJobsStart { consumer_id: String::new(), ..start(1) }))],
+            vec![first(RequestMessage::Start(StreamJobsStart {
+                consumer_id: String::new(),
+                ..start(1)
+            }))],
             "consumer_id",
         ),
-        (vec![first(Asked::Start(start(-1)))], "start.credit.job_count"),
-        (vec![first(Asked::Start(start(65_537)))], "start.credit.job_count"),
-        (vec![first(Asked::Start(start(0))), first(Asked::Credit(of(65_537)))], "credit.job_count"),
-        (vec![first(Asked::Start(start(1))), first(Asked::Start(start(1)))], "start"),
-        (vec![first(Asked::Start(start(1))), first(Asked::Credit(of(65_536)))], "credit.job_count"),
-        (vec![first(Asked::Start(start(1))), first(Asked::Credit(of(-1)))], "credit.job_count"),
+        (vec![first(RequestMessage::Start(start(-1)))], "start.credit.job_count"),
+        (vec![first(RequestMessage::Start(start(65_537)))], "start.credit.job_count"),
         (
-            vec![first(Asked::Start(start(1))), first(Asked::Settlements(nothing))],
+            vec![first(RequestMessage::Start(start(0))), first(RequestMessage::Credit(of(65_537)))],
+            "credit.job_count",
+        ),
+        (
+            vec![first(RequestMessage::Start(start(1))), first(RequestMessage::Start(start(1)))],
+            "start",
+        ),
+        (
+            vec![first(RequestMessage::Start(start(1))), first(RequestMessage::Credit(of(65_536)))],
+            "credit.job_count",
+        ),
+        (
+            vec![first(RequestMessage::Start(start(1))), first(RequestMessage::Credit(of(-1)))],
+            "credit.job_count",
+        ),
+        (
+            vec![
+                first(RequestMessage::Start(start(1))),
+                first(RequestMessage::Settlements(nothing)),
+            ],
             "settlements.settlements",
         ),
     ] {
@@ -222,7 +244,7 @@ async fn streams_refuse_what_makes_no_sense() {
         assert_eq!((refused.code(), &*violations[0].field), (Code::InvalidArgument, field));
     }
     let unknown = StreamJobsStart { spread_name: "other".into(), ..start(1) };
-    let requests = stream::iter([first(Asked::Start(unknown))]).chain(stream::pending());
+    let requests = stream::iter([first(RequestMessage::Start(unknown))]).chain(stream::pending());
     let mut answers = client.stream_jobs(requests).await.unwrap().into_inner();
     assert_eq!(answers.message().await.unwrap_err().code(), Code::NotFound);
 }

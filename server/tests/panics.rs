@@ -19,7 +19,9 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use offbeat::api::NamedSpreadHandlers;
 use offbeat::config::ServeArgs;
-use offbeat::layers::{Admission, AllowedHosts, Credentials, Ends, MessageLimits, Stack, layered};
+use offbeat::layers::{
+    Admission, AllowedHosts, Credentials, MessageLimits, ShutdownSignals, Stack, layered,
+};
 use offbeat::metrics::{Metrics, Snapshot};
 use offbeat::proto;
 use offbeat::proto::named_spread_service_server::NamedSpreadServiceServer;
@@ -46,10 +48,10 @@ const BUG: &str = "a bug on purpose";
 const IN_HANDLER: i32 = 1;
 const IN_WORK: i32 = 2;
 
-struct Buggy;
+struct BuggyService;
 
 #[tonic::async_trait]
-impl StageService for Buggy {
+impl StageService for BuggyService {
     async fn allocate_workers(
         &self,
         request: Request<proto::AllocateWorkersRequest>,
@@ -72,7 +74,7 @@ impl StageService for Buggy {
 }
 
 #[tonic::async_trait]
-impl SpreadService for Buggy {
+impl SpreadService for BuggyService {
     type SpreadStream = Pin<Box<dyn Stream<Item = Result<proto::SpreadResponse, Status>> + Send>>;
 
     async fn spread(
@@ -97,18 +99,18 @@ fn clock() -> Moment {
 }
 
 /// A server with the services above behind its layers.
-struct Layered {
+struct LayeredServer {
     address: SocketAddr,
     metrics: Arc<Metrics>,
 }
 
-impl Layered {
+impl LayeredServer {
     async fn start() -> Self {
         let mut routes = RoutesBuilder::default();
         let store = Arc::new(MemoryStore::new(clock, 1 << 20));
         let named = NamedSpreadHandlers::new(store, Duration::from_secs(20));
-        routes.add_service(StageServiceServer::new(Buggy));
-        routes.add_service(SpreadServiceServer::new(Buggy));
+        routes.add_service(StageServiceServer::new(BuggyService));
+        routes.add_service(SpreadServiceServer::new(BuggyService));
         routes.add_service(NamedSpreadServiceServer::new(named));
         let (limits, metrics) = (config().limits, Arc::<Metrics>::default());
         let never = watch::channel(false).1;
@@ -121,7 +123,7 @@ impl Layered {
             spread_store: "memory",
             limits: MessageLimits::new(&limits),
             unary_time: limits.unary_time,
-            ends: Ends { draining: never.clone(), terminating: never },
+            ends: ShutdownSignals { draining: never.clone(), terminating: never },
         };
         let router = layered(routes.routes().into_axum_router(), Arc::new(stack));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -178,7 +180,7 @@ fn bugs() -> [Value; 3] {
 
 #[tokio::test]
 async fn a_panic_costs_one_request_wherever_it_happens() {
-    let server = Layered::start().await;
+    let server = LayeredServer::start().await;
     let mut channel = http2(server.connect().await).await;
     let path = path_of("AllocateWorkers");
     for (before, bug) in bugs().iter().enumerate() {
@@ -203,7 +205,7 @@ async fn a_panic_costs_one_request_wherever_it_happens() {
 
 #[tokio::test]
 async fn a_panic_ends_its_stream_with_a_status() {
-    let server = Layered::start().await;
+    let server = LayeredServer::start().await;
     let mut channel = http2(server.connect().await).await;
     let message = frame(&encoded("Spread", &json!({"spec": {"order": {"feeder_count": 2}}})));
     let answer = post2(&mut channel, grpc_request(&path_of("Spread"), message.clone())).await;
@@ -221,7 +223,7 @@ async fn a_panic_ends_its_stream_with_a_status() {
 
 #[tokio::test]
 async fn a_panic_in_a_store_of_spreads_is_no_end_of_a_spread() {
-    let server = Layered::start().await;
+    let server = LayeredServer::start().await;
     let mut channel = http2(server.connect().await).await;
     let spread = json!({"spread_name": "s", "spec": {"order": {"feeder_count": 2}}});
     grpc(&mut channel, "OpenSpread", &spread).await.unwrap();
@@ -275,7 +277,7 @@ fn a_panic_is_a_line_of_the_log() {
 async fn log_panics() {
     let flags = Flags::parse_from(["serve", "--log-format", "json"]);
     let _telemetry = Telemetry::start(&flags.args).unwrap();
-    let server = Layered::start().await;
+    let server = LayeredServer::start().await;
     let mut channel = http2(server.connect().await).await;
     for bug in &bugs() {
         let body = frame(&encoded("AllocateWorkers", bug));

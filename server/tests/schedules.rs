@@ -143,7 +143,7 @@ async fn a_name_and_its_spec_have_the_same_answers_but_for_the_run_keys() {
 }
 
 #[tokio::test]
-async fn unknown_names_are_not_found_and_told_what_there_is() {
+async fn unknown_names_are_not_found_and_the_known_ones_listed() {
     let (_folder, file) = folder(FILE);
     let (with, without) = (start(Some(&file)), start(None));
     let (mut known, mut empty) = (with.channel().await, without.channel().await);

@@ -97,7 +97,7 @@ async fn the_results_are_also_json_if_wanted() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_said_first() {
+async fn infeasible_scenarios_are_reported_first() {
     // 1,000 jobs of 60 s in 8 hours need 2.08 workers.
     const SHORT: &str = r#"
 name = "too few"
@@ -140,7 +140,7 @@ kind = "slots"
 }
 
 #[tokio::test]
-async fn what_is_too_large_or_wrong_is_refused_by_name() {
+async fn large_or_invalid_scenarios_are_refused_by_field() {
     let server = Server::start(&config());
     let mut client = Client::new(channel(&server).await);
     let long = format!("{SCENARIO}# {}", "x".repeat(256 << 10));
@@ -163,7 +163,7 @@ async fn what_is_too_large_or_wrong_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn what_would_take_too_much_memory_is_refused() {
+async fn scenarios_that_need_too_much_memory_are_refused() {
     let mut config = config_with(&[]);
     config.limits.simulation_bytes.maximum = 1 << 20;
     let server = Server::start(&config);
@@ -178,7 +178,7 @@ async fn what_would_take_too_much_memory_is_refused() {
 
 /// The request's place is free again at once, though the scenario would run for a while.
 #[tokio::test]
-async fn a_caller_who_leaves_ends_the_simulation() {
+async fn a_caller_that_leaves_ends_the_simulation() {
     let mut config = config_with(&["--max-requests", "1"]);
     config.limits.simulation_bytes.maximum = 1 << 30;
     let server = Server::start(&config);

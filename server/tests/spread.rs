@@ -3,7 +3,7 @@
 
 mod support;
 
-use offbeat::proto::spread_request::Message as Asked;
+use offbeat::proto::spread_request::Message as RequestMessage;
 use offbeat::proto::spread_response::Message as Answer;
 use offbeat::proto::spread_service_client::SpreadServiceClient;
 use offbeat::proto::{
@@ -25,7 +25,7 @@ struct Case {
 }
 
 #[tokio::test]
-async fn orders_are_those_of_the_vectors_whatever_the_windows() {
+async fn orders_match_the_vectors_with_any_windows() {
     let server = Server::start(&config());
     let mut client = SpreadServiceClient::new(channel(&server).await);
     let vectors = support::test_data("vectors/spread_feeders.json");
@@ -39,7 +39,7 @@ async fn orders_are_those_of_the_vectors_whatever_the_windows() {
         let dispatcher =
             Dispatcher { whole_groups, ..Dispatcher::new(case.groups.into_iter(), false) };
         let turns = |turns: SpreadTurns| order.extend(turns.group_indexes);
-        let first = Asked::Spec(spec);
+        let first = RequestMessage::Spec(spec);
         let certificate = converse(&mut client, first, dispatcher, turns).await.unwrap();
         let expected: Vec<i64> = case.order.iter().map(|(group, _)| *group).collect();
         assert_eq!(order, expected);
@@ -69,7 +69,7 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
             messages.push((turns.first_turn_index, turns.resume_token));
             order.extend(turns.group_indexes);
         };
-        let first = Asked::Spec(spec);
+        let first = RequestMessage::Spec(spec);
         let certificate =
             converse(&mut client, first, dispatcher(sizes.clone()), note).await.unwrap();
         let token = |next_sequence: usize| {
@@ -78,7 +78,10 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
                 messages.iter().rfind(|(first, _)| *first <= next).unwrap();
             let first = usize::try_from(*first_turn_index).unwrap();
             let taken_group_indexes = order[first..next_sequence].to_vec();
-            Asked::Resume(SpreadResume { resume_token: token.clone(), taken_group_indexes })
+            RequestMessage::Resume(SpreadResume {
+                resume_token: token.clone(),
+                taken_group_indexes,
+            })
         };
         let places = (0..order.len()).step_by(397).chain([1, 4_095, 4_096, order.len()]);
         for place in places {
@@ -122,7 +125,10 @@ async fn cooldown_deals_the_largest_first() {
 
 /// The number of turns and of certificates in the answers to a client that sends these messages
 /// and then keeps its side open.
-async fn dealt(client: &mut Client, messages: Vec<Asked>) -> Result<(usize, usize), Status> {
+async fn dealt(
+    client: &mut Client,
+    messages: Vec<RequestMessage>,
+) -> Result<(usize, usize), Status> {
     let (sender, requests) = requests();
     messages.into_iter().for_each(|message| sender.send(asked(message)).unwrap());
     let mut answers = client.spread(requests).await?.into_inner();
@@ -146,15 +152,19 @@ async fn a_client_may_send_less_than_it_was_asked_for() {
     let mut client = SpreadServiceClient::new(channel(&server).await);
     // A group smaller than the window, in pieces: fewer jobs are left than were requested.
     for pieces in [vec![2, 1], vec![1, 1, 1], vec![0, 3], vec![3, 0]] {
-        let mut messages = vec![Asked::Spec(SpreadSpec { job_window: Some(4), ..feeders(1) })];
+        let mut messages =
+            vec![RequestMessage::Spec(SpreadSpec { job_window: Some(4), ..feeders(1) })];
         let last = pieces.iter().rposition(|count| *count > 0).unwrap();
         for (number, job_count) in pieces.into_iter().take(last + 1).enumerate() {
             let size = (number == 0).then_some(3);
             let group = GroupInput { group_index: Some(0), size, job_count, last: false };
             let input = SpreadInput { groups: vec![group], ..SpreadInput::default() };
-            messages.push(Asked::Input(input));
+            messages.push(RequestMessage::Input(input));
         }
-        messages.push(Asked::Input(SpreadInput { no_more_groups: true, ..SpreadInput::default() }));
+        messages.push(RequestMessage::Input(SpreadInput {
+            no_more_groups: true,
+            ..SpreadInput::default()
+        }));
         assert_eq!(dealt(&mut client, messages).await.unwrap(), (3, 1));
     }
 }

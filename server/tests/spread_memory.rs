@@ -12,9 +12,9 @@ use support::spread::{feeders, spread};
 use tonic::transport::Endpoint;
 
 /// A server whose memory is measured.
-struct Measured(Child);
+struct MeasuredServer(Child);
 
-impl Measured {
+impl MeasuredServer {
     fn start(port: u16) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_offbeat"))
             .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
@@ -35,7 +35,7 @@ impl Measured {
     }
 }
 
-impl Drop for Measured {
+impl Drop for MeasuredServer {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -48,7 +48,7 @@ const JOBS: u64 = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
 #[tokio::test]
 async fn memory_grows_with_nothing() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let server = Measured::start(port);
+    let server = MeasuredServer::start(port);
     let address = format!("http://127.0.0.1:{port}");
     let channel = Endpoint::try_from(address).unwrap().connect().await.unwrap();
     let mut client = SpreadServiceClient::new(channel);

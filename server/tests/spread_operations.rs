@@ -153,7 +153,7 @@ async fn a_spread_that_ends_with_a_redriven_job_ends_the_wait_for_it() {
 /// A consumer that found the name unknown may be late: by now the spread has been opened and
 /// closed.
 #[tokio::test]
-async fn who_asks_so_finds_a_closed_spread_closed_and_opens_an_unknown_one() {
+async fn leave_closed_keeps_a_closed_spread_closed_and_opens_an_unknown_one() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
     let open = json!({
@@ -224,7 +224,7 @@ async fn an_extended_lease_has_an_end_and_nothing_else_has() {
 }
 
 #[tokio::test]
-async fn the_server_says_what_it_is() {
+async fn server_info_reports_version_and_limits() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
     let info = ask(&mut channel, "GetServerInfo", json!({})).await.unwrap();

@@ -4,7 +4,7 @@
 mod support;
 
 use futures_util::stream;
-use offbeat::proto::spread_request::Message as Asked;
+use offbeat::proto::spread_request::Message as RequestMessage;
 use offbeat::proto::spread_service_client::SpreadServiceClient;
 use offbeat::proto::{GroupInput, SpreadInput, SpreadOrder, SpreadResume, SpreadSpec, SpreadTurns};
 use support::spread::{Client, Dispatcher, asked, converse, cooldown_of, feeders, of_order};
@@ -17,12 +17,12 @@ async fn first_token(client: &mut Client) -> bytes::Bytes {
     let mut token = bytes::Bytes::new();
     let note = |turns: SpreadTurns| token = turns.resume_token;
     let dispatcher = Dispatcher::new([3, 3].into_iter(), false);
-    converse(client, Asked::Spec(feeders(2)), dispatcher, note).await.unwrap();
+    converse(client, RequestMessage::Spec(feeders(2)), dispatcher, note).await.unwrap();
     token
 }
 
 /// The refusal of a stream of these requests.
-async fn refusal(client: &mut Client, messages: Vec<Asked>) -> Status {
+async fn refusal(client: &mut Client, messages: Vec<RequestMessage>) -> Status {
     let requests = stream::iter(messages.into_iter().map(asked));
     let mut answers: Streaming<_> = match client.spread(requests).await {
         Ok(answers) => answers.into_inner(),
@@ -38,57 +38,66 @@ async fn refusal(client: &mut Client, messages: Vec<Asked>) -> Status {
 }
 
 #[tokio::test]
-async fn whatever_was_not_asked_for_is_refused_by_name() {
+async fn unexpected_messages_are_refused_by_field() {
     let server = Server::start(&config());
     let mut client = SpreadServiceClient::new(channel(&server).await);
-    let spec = || Asked::Spec(SpreadSpec { job_window: Some(4), ..feeders(2) });
-    let cooldown = || Asked::Spec(cooldown_of(2, None));
+    let spec = || RequestMessage::Spec(SpreadSpec { job_window: Some(4), ..feeders(2) });
+    let cooldown = || RequestMessage::Spec(cooldown_of(2, None));
     let token = first_token(&mut client).await;
     let resume = |resume_token: &[u8], turns: usize| {
         let resume_token = resume_token.to_vec().into();
-        Asked::Resume(SpreadResume { resume_token, taken_group_indexes: vec![0; turns] })
+        RequestMessage::Resume(SpreadResume { resume_token, taken_group_indexes: vec![0; turns] })
     };
     let group = |index, job_count| GroupInput {
         group_index: Some(index),
         job_count,
         ..GroupInput::default()
     };
-    let input =
-        |groups: Vec<GroupInput>| Asked::Input(SpreadInput { groups, ..SpreadInput::default() });
-    let whole = |whole_group_sizes| {
-        Asked::Input(SpreadInput { whole_group_sizes, ..SpreadInput::default() })
+    let input = |groups: Vec<GroupInput>| {
+        RequestMessage::Input(SpreadInput { groups, ..SpreadInput::default() })
     };
-    let ended = || Asked::Input(SpreadInput { no_more_groups: true, ..SpreadInput::default() });
+    let whole = |whole_group_sizes| {
+        RequestMessage::Input(SpreadInput { whole_group_sizes, ..SpreadInput::default() })
+    };
+    let ended =
+        || RequestMessage::Input(SpreadInput { no_more_groups: true, ..SpreadInput::default() });
     let sized = |size| GroupInput { size: Some(size), ..group(0, 0) };
     let last = |group| GroupInput { last: true, ..group };
     for (messages, field, words) in [
         (vec![], "spec", "first message"),
         (vec![ended()], "spec", "first message"),
         (vec![spec(), spec()], "spec", "only in the first message"),
-        (vec![Asked::Spec(SpreadSpec::default())], "spec.order", "must be set"),
-        (vec![Asked::Spec(of_order(SpreadOrder::default()))], "spec.order.feeder_count", "65536"),
+        (vec![RequestMessage::Spec(SpreadSpec::default())], "spec.order", "must be set"),
+        (
+            vec![RequestMessage::Spec(of_order(SpreadOrder::default()))],
+            "spec.order.feeder_count",
+            "65536",
+        ),
         (vec![spec(), resume(&token, 0)], "resume", "only in the first message"),
         (vec![resume(&token[1..], 0)], "resume.resume_token", "unchanged"),
         (vec![resume(b"", 0)], "resume.resume_token", "unchanged"),
         (vec![resume(&token, 4_097)], "resume.taken_group_indexes", "0 to 4096 turns"),
-        (vec![Asked::Spec(feeders(0))], "spec.order.feeder_count", "1 to 65536"),
+        (vec![RequestMessage::Spec(feeders(0))], "spec.order.feeder_count", "1 to 65536"),
         (
-            vec![Asked::Spec(SpreadSpec { job_window: Some(65_537), ..feeders(1) })],
+            vec![RequestMessage::Spec(SpreadSpec { job_window: Some(65_537), ..feeders(1) })],
             "spec.job_window",
             "1 to 65536 jobs",
         ),
         (
-            vec![Asked::Spec(SpreadSpec { group_window: -1, ..feeders(1) })],
+            vec![RequestMessage::Spec(SpreadSpec { group_window: -1, ..feeders(1) })],
             "spec.group_window",
             "0 to 65536 groups",
         ),
         (
-            vec![Asked::Spec(of_order(SpreadOrder { policy: 3, ..SpreadOrder::default() }))],
+            vec![RequestMessage::Spec(of_order(SpreadOrder {
+                policy: 3,
+                ..SpreadOrder::default()
+            }))],
             "spec.order.policy",
             "0 to 2, a value of SpreadPolicy",
         ),
         (
-            vec![Asked::Spec(SpreadSpec { on_shortage: 1, ..feeders(1) })],
+            vec![RequestMessage::Spec(SpreadSpec { on_shortage: 1, ..feeders(1) })],
             "spec.on_shortage",
             "COOLDOWN",
         ),

@@ -45,7 +45,7 @@ async fn a_spread_that_is_opened_anew_leaves_nothing_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_catches_up_is_not_ahead_of_what_it_reads() {
+async fn a_server_that_catches_up_does_not_run_ahead_of_its_journal() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
     store.open("s".to_owned(), spec(8_000), IfClosed::Reopen).await.unwrap();
@@ -115,7 +115,7 @@ async fn spreads_outlive_redis_and_no_lease_of_before_settles_anything() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_redis_has_lost_is_lost_for_those_who_had_seen_it() {
+async fn changes_lost_by_redis_are_lost_for_all_servers() {
     let mut redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
     let before = here.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap().0;
@@ -362,7 +362,7 @@ async fn a_redis_that_would_lose_spreads_is_refused() {
 }
 
 #[tokio::test]
-async fn what_a_later_release_keeps_is_left_alone() {
+async fn spreads_of_a_later_release_are_left_alone() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
     store.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();

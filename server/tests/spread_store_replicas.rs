@@ -75,7 +75,7 @@ async fn groups_are_stored_where_redis_writes_each_change_to_disk() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_redis_says_it_has_stored_is_there_after_it_was_killed() {
+async fn groups_reported_as_stored_survive_a_kill_of_redis() {
     let mut redis = Redis::start(&["--appendonly", "yes", "--appendfsync", "everysec"]).await;
     let store = connect_by(&at(&redis)).await;
     store.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();
@@ -99,7 +99,7 @@ async fn what_redis_says_it_has_stored_is_there_after_it_was_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_are_withheld_until_replicas_have_what_they_say() {
+async fn answers_are_withheld_until_replicas_have_their_changes() {
     let (primary, replica) = pair(&[]).await;
     let config = SpreadStoreConfig { replicas: 1, ..at(&primary) };
     let store = connect_by(&config).await;
@@ -241,7 +241,7 @@ async fn redis_is_asked_over_tls_and_shown_a_certificate() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_is_refused_with_the_reason() {
+async fn invalid_store_settings_are_refused_with_a_reason() {
     let at = |url: &str| SpreadStoreConfig::at(url, "test:");
     let ca = Some("/no/such/file".into());
     for (config, said) in [

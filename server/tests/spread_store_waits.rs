@@ -18,7 +18,7 @@ use stores::{BYTES, NOW, at, connect, group, names, one, spec};
 use tokio::time::Instant;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn those_who_wait_hear_of_what_another_process_did() {
+async fn waiting_calls_see_changes_by_another_process() {
     let redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
     here.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();
@@ -54,7 +54,7 @@ async fn those_who_wait_hear_of_what_another_process_did() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lease_that_ends_is_noticed_by_those_who_wait() {
+async fn waiting_pulls_notice_an_expired_lease() {
     let redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
     here.open("s".to_owned(), spec(1_000), IfClosed::Reopen).await.unwrap();
@@ -70,7 +70,7 @@ async fn a_lease_that_ends_is_noticed_by_those_who_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_pulled_for_a_caller_who_has_left_is_released() {
+async fn jobs_pulled_for_a_caller_that_left_are_released() {
     let redis = Redis::start(&[]).await;
     let store = connect(&redis).await;
     store.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
@@ -103,7 +103,7 @@ async fn entries(redis: &Redis) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_those_who_wait_only_as_many_ask_as_there_are_jobs() {
+async fn no_more_waiting_pulls_ask_than_there_are_jobs() {
     let redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
     here.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
@@ -151,7 +151,7 @@ async fn a_store_is_done_when_jobs_that_nobody_heard_of_are_given_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn those_who_wait_for_a_spread_that_is_discarded_hear_of_it() {
+async fn waiting_calls_end_when_their_spread_is_discarded() {
     let redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
     here.open("s".to_owned(), spec(5_000), IfClosed::Reopen).await.unwrap();
@@ -174,7 +174,7 @@ async fn those_who_wait_for_a_spread_that_is_discarded_hear_of_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn those_who_wait_hear_what_another_call_finds_out() {
+async fn waiting_calls_see_changes_read_by_another_call() {
     let redis = Redis::start(&[]).await;
     // This store is not subscribed to Redis.
     let here = RedisStore::connect(&at(&redis), &redis.url(), BYTES).await.unwrap();
@@ -194,7 +194,7 @@ async fn those_who_wait_hear_what_another_call_finds_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn those_who_wait_ask_for_what_another_one_may_not_have() {
+async fn waiting_pulls_take_jobs_beyond_the_limit_of_another_consumer() {
     let redis = Redis::start(&[]).await;
     let (here, there) = (connect(&redis).await, connect(&redis).await);
     let mut spec = spec(600_000);

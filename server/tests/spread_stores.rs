@@ -66,12 +66,12 @@ enum Call {
 }
 
 /// One spread of a store, as a test uses it.
-struct Asked<'a> {
+struct StoreUnderTest<'a> {
     store: &'a dyn SpreadStore,
     spec: NamedSpreadSpec,
 }
 
-impl Asked<'_> {
+impl StoreUnderTest<'_> {
     async fn ask(&self, name: &str, epoch: &mut u64, call: Call) -> (String, Vec<(u64, u32)>) {
         let store = self.store;
         let mut leases = Vec::new();
@@ -207,11 +207,11 @@ async fn history(seed: u64, stores: [Arc<RedisStore>; 2], memory: Arc<MemoryStor
     for step in 0..60 {
         let first = Call::Open(IfClosed::Leave);
         let call = if step == 0 { first } else { call(&mut rng, step, &leases) };
-        let asked = Asked { store: &*memory, spec };
-        let (expected, leased) = asked.ask(&name, &mut expected_epoch, call.clone()).await;
+        let tested = StoreUnderTest { store: &*memory, spec };
+        let (expected, leased) = tested.ask(&name, &mut expected_epoch, call.clone()).await;
         let store = &stores[below(&mut rng, 2)];
-        let asked = Asked { store, spec };
-        let (answer, _) = asked.ask(&name, &mut epoch, call.clone()).await;
+        let tested = StoreUnderTest { store, spec };
+        let (answer, _) = tested.ask(&name, &mut epoch, call.clone()).await;
         assert_eq!(answer, expected, "seed {seed}, step {step}: {call:?}");
         leases.extend(leased);
         // A job that the next call returns must be ready later in both stores.

@@ -93,7 +93,7 @@ fn servers_are_reached_over_tls_with_a_token_and_over_unix_sockets() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn invalid_submissions_are_refused_with_a_reason() {
     let server = server();
     let address = &server.address;
     for (flags, input, expected, words) in [

@@ -33,7 +33,7 @@ const STALE: &str = "offbeat_reload_stale{what=\"schedules\"}";
 const SUCCESS: &str = "offbeat_reload_last_success_timestamp_seconds{what=\"schedules\"}";
 
 #[test]
-fn a_refused_file_says_where_what_and_what_to_do() {
+fn the_refusal_of_a_file_names_the_line_the_reason_and_a_remedy() {
     let (_folder, file) = folder(&broken());
     let path = file.to_str().unwrap();
     let (status, _, said) = refused(&["--schedules", path], &[]);
@@ -95,7 +95,7 @@ async fn a_start_with_a_refused_file_uses_the_last_good_one_until_it_is_mended()
 }
 
 #[tokio::test]
-async fn a_copy_remembers_what_versions_mean() {
+async fn a_copy_preserves_the_meaning_of_versions() {
     let (folder, file) = folder(FILE);
     let copy = folder.path().join("last-good.toml");
     let variables = [("OFFBEAT_SCHEDULES", &*file), ("OFFBEAT_LAST_GOOD_SCHEDULES", &*copy)];
@@ -152,7 +152,7 @@ async fn a_file_that_comes_back_as_it_was_is_no_longer_stale() {
 }
 
 #[test]
-fn the_log_of_the_start_says_what_is_served() {
+fn the_startup_log_lists_version_schedules_and_settings() {
     let (_folder, file) = folder(FILE);
     let sidecar = Sidecar::start(
         &["--max-requests", "64"],

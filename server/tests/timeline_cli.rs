@@ -47,7 +47,7 @@ fn jobs_flow_from_stage_to_stage() {
 }
 
 #[test]
-fn what_was_seen_counts_before_what_was_foretold() {
+fn observed_values_take_precedence_over_predicted_ones() {
     let seen = "time,name,backlog_count,mean_run_time\n\
                 2026-11-26T22:00:00Z,a,100,1s\n2026-11-26T22:00:00Z,b,0,6s\n\
                 2026-11-26T23:00:10+01:00,a,7,\n2026-11-26T23:00:10+01:00,b,11,\n";

@@ -45,7 +45,7 @@ async fn tonics_bare_refusals_are_explained() {
 }
 
 #[tokio::test]
-async fn what_is_no_call_is_told_so() {
+async fn requests_that_are_no_calls_are_refused() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
     for path in ["/offbeat.v1.SlotService/Nope", "/no.Such/Service", "/"] {
@@ -115,7 +115,7 @@ async fn messages_may_be_posted_as_bytes() {
 }
 
 #[tokio::test]
-async fn json_shows_what_holds_its_default() {
+async fn json_includes_fields_with_default_values() {
     let server = Server::start(&config());
     let request = json!({"schedule": {"spec": {"period": "1s"}}, "id": {"text": "a"}});
     let answer =
@@ -165,7 +165,7 @@ fn the_transport_knows_which_methods_stream() {
 }
 
 #[tokio::test]
-async fn peers_that_do_not_say_what_they_want_are_cut_off() {
+async fn peers_without_a_complete_request_are_disconnected() {
     let server = Server::start(&config());
     let started = Instant::now();
     let openings: [&[u8]; 5] =

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Failure;
 use super::due::instant;
-use super::ids::{Given, IdArgs};
+use super::ids::{IdArgs, IdInput};
 use super::kinds::KindArg;
 use super::output::{Row, RowFormat, RowWriter};
 use super::schedule::{ScheduleArgs, parse_moment, parse_span};
@@ -173,7 +173,7 @@ pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The refusal of an ID whose runs exclusions skip in all searched cycles.
-pub(super) fn no_run(given: &Given<'_>) -> Rejection {
+pub(super) fn no_run(given: &IdInput<'_>) -> Rejection {
     let cycles = SEARCHED_CYCLES.maximum;
     let allowed = format!("exclusions skip each of its runs for {cycles} cycles");
     Rejection::new(Reason::NoRun, "", shorten(given.text), allowed)
@@ -187,7 +187,7 @@ struct Assigner<'a> {
 }
 
 impl Assigner<'_> {
-    fn place(&self, given: &Given<'_>) -> Result<(Place, u32), Rejection> {
+    fn place(&self, given: &IdInput<'_>) -> Result<(Place, u32), Rejection> {
         self.runs.begin_answer();
         if let Some(new_id) = &self.new_id {
             new_id.begin_answer();
@@ -197,11 +197,11 @@ impl Assigner<'_> {
         Ok((place, pieces))
     }
 
-    fn next_run(&self, given: &Given<'_>, place: &Place) -> Result<Run, Rejection> {
+    fn next_run(&self, given: &IdInput<'_>, place: &Place) -> Result<Run, Rejection> {
         self.runs.next_run(place)?.ok_or_else(|| no_run(given))
     }
 
-    fn whole<'t>(&self, given: &Given<'t>, place: &Place) -> Result<Assignment<'t>, Rejection> {
+    fn whole<'t>(&self, given: &IdInput<'t>, place: &Place) -> Result<Assignment<'t>, Rejection> {
         let next = self.next_run(given, place)?;
         let place = self.schedule.place_in(place, next.cycle_index);
         Ok(Assignment {
@@ -222,7 +222,7 @@ impl Assigner<'_> {
 
     fn piece<'t>(
         &self,
-        given: &Given<'t>,
+        given: &IdInput<'t>,
         place: &Place,
         piece: u32,
     ) -> Result<PieceAssignment<'t>, Rejection> {

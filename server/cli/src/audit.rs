@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Failure;
 use super::chart::{self, Bar};
-use super::ids::{Given, IdArgs};
+use super::ids::{IdArgs, IdInput};
 use super::output::{AnswerFormat, write_json_line};
 use super::schedule::{ScheduleArgs, parse_moment};
 use offbeat_service::clock;
@@ -61,8 +61,8 @@ struct Warning<'a> {
 pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, Failure> {
     let schedule = args.schedule.schedule()?;
     let mut audit = Audit::try_new(&schedule, args.from.unwrap_or_else(clock::now))?;
-    let visit = |given: Given<'_>| {
-        let Given { id, weight, .. } = given;
+    let visit = |given: IdInput<'_>| {
+        let IdInput { id, weight, .. } = given;
         Ok(schedule.place(&id).and_then(|place| audit.add(&id, &place, weight)))
     };
     let refused = args.ids.each(schedule.placement().kind(), visit)?;

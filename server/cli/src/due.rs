@@ -11,7 +11,7 @@ use offbeat_core::{Moment, Run, Span};
 use serde::Serialize;
 
 use super::Failure;
-use super::ids::{Given, IdArgs};
+use super::ids::{IdArgs, IdInput};
 use super::kinds::KindArg;
 use super::output::{Row, RowFormat, RowWriter};
 use super::schedule::{ScheduleArgs, parse_moment, parse_span};
@@ -135,8 +135,8 @@ pub(super) fn run(args: &DueArgs) -> Result<ExitCode, Failure> {
     let mut next_due: Option<i64> = None;
     // Runs of an ID that has too many are not listed: the watermark must not pass them.
     let mut is_whole = true;
-    let visit = |given: Given<'_>| {
-        let Given { text, id, weight } = given;
+    let visit = |given: IdInput<'_>| {
+        let IdInput { text, id, weight } = given;
         let placed = schedule.place(&id).and_then(|place| {
             let pieces = weight.map_or(Ok(1), |weight| schedule.piece_count(weight))?;
             Ok((place, pieces))

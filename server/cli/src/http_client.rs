@@ -85,7 +85,7 @@ trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Socket for S {}
 
 /// An open connection, and the task that drives it.
-struct Open {
+struct OpenConnection {
     sender: SendRequest<Full<Bytes>>,
     driver: JoinHandle<hyper::Result<()>>,
 }
@@ -93,7 +93,7 @@ struct Open {
 /// A connection to a server: opened by the first request, and by the next one after a failure.
 pub(super) struct Connection {
     peer: Peer,
-    open: Option<Open>,
+    open: Option<OpenConnection>,
 }
 
 impl Connection {
@@ -120,9 +120,9 @@ impl Connection {
 
 async fn exchange(
     peer: &Peer,
-    kept: Option<Open>,
+    kept: Option<OpenConnection>,
     request: Request<Bytes>,
-) -> Result<(Open, Response<Bytes>), SendError> {
+) -> Result<(OpenConnection, Response<Bytes>), SendError> {
     let mut open = match kept {
         Some(open) => open,
         None => connect(peer).await?,
@@ -142,7 +142,7 @@ async fn exchange(
     Ok((open, Response::from_parts(head, body.to_bytes())))
 }
 
-async fn connect(peer: &Peer) -> Result<Open, SendError> {
+async fn connect(peer: &Peer) -> Result<OpenConnection, SendError> {
     let socket: Box<dyn Socket> = match peer {
         Peer::Unix(path) => Box::new(UnixStream::connect(path).await?),
         Peer::Tcp { address, tls } => {
@@ -155,5 +155,5 @@ async fn connect(peer: &Peer) -> Result<Open, SendError> {
         }
     };
     let (sender, connection) = http1::handshake(TokioIo::new(socket)).await?;
-    Ok(Open { sender, driver: tokio::spawn(connection) })
+    Ok(OpenConnection { sender, driver: tokio::spawn(connection) })
 }

@@ -27,7 +27,7 @@ pub(super) struct IdArgs {
 }
 
 /// An ID as it was given.
-pub(super) struct Given<'a> {
+pub(super) struct IdInput<'a> {
     pub(super) text: &'a str,
     pub(super) id: Id<'a>,
     pub(super) weight: Option<i64>,
@@ -38,7 +38,7 @@ impl IdArgs {
     pub(super) fn each(
         &self,
         placement: PlacementKind,
-        mut visit: impl FnMut(Given<'_>) -> Result<Result<(), Rejection>, Failure>,
+        mut visit: impl FnMut(IdInput<'_>) -> Result<Result<(), Rejection>, Failure>,
     ) -> Result<u64, Failure> {
         if self.ids.is_empty() && io::stdin().is_terminal() {
             let _ = writeln!(io::stderr(), "offbeat: reading IDs, one a line, until Ctrl-D");
@@ -71,9 +71,9 @@ impl IdArgs {
         Ok(bad)
     }
 
-    fn read<'t>(&self, text: &'t str, placement: PlacementKind) -> Result<Given<'t>, Rejection> {
+    fn read<'t>(&self, text: &'t str, placement: PlacementKind) -> Result<IdInput<'t>, Rejection> {
         let (text, weight) = if self.weighted { weighted(text)? } else { (text, None) };
-        Ok(Given { text, id: self.id_type.read(text, placement)?, weight })
+        Ok(IdInput { text, id: self.id_type.read(text, placement)?, weight })
     }
 }
 

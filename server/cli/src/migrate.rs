@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::Failure;
 use super::due::instant;
-use super::ids::{Given, IdArgs};
+use super::ids::{IdArgs, IdInput};
 use super::kinds::KindArg;
 use super::named::{NamedArgs, find, parse_name, read};
 use super::output::{AnswerFormat, write_json_line};
@@ -335,7 +335,7 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The number of pieces of an ID, which both schedules must agree on.
-fn pieces(given: &Given<'_>, old: &Schedule, new: &Schedule) -> Result<u32, Rejection> {
+fn pieces(given: &IdInput<'_>, old: &Schedule, new: &Schedule) -> Result<u32, Rejection> {
     let Some(weight) = given.weight else { return Ok(1) };
     let (before, after) = (old.piece_count(weight)?, new.piece_count(weight)?);
     if before != after {
@@ -366,7 +366,7 @@ impl Plan {
         &mut self,
         migration: &Migration<'_>,
         (old, new): (&Schedule, &Schedule),
-        given: &Given<'_>,
+        given: &IdInput<'_>,
     ) -> Result<(), Rejection> {
         let (from, to) = (old.place(&given.id)?, new.place(&given.id)?);
         migration.begin_answer();

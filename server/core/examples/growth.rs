@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use offbeat_core::runs::{PackedIds, Wanted};
+use offbeat_core::runs::{ColumnSelection, PackedIds};
 use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 use offbeat_core::stages::{Rule, Share, allocate};
 use offbeat_core::{Moment, PlacementKind, Schedule, ScheduleSpec, Span};
@@ -77,8 +77,10 @@ fn main() {
             let id = |n: u64| (u128::from(n) << 64 | u128::from(!n)).wrapping_mul(0x9e37_79b9_7f4b);
             let ids: Vec<_> = (0..size).map(|n| id(n).to_be_bytes()).collect();
             measure(curve, size, size, || {
-                black_box(runs.assign_packed(PackedIds::Uuids(black_box(&ids)), Wanted::ALL))
-                    .unwrap();
+                black_box(
+                    runs.assign_packed(PackedIds::Uuids(black_box(&ids)), ColumnSelection::ALL),
+                )
+                .unwrap();
             });
         }
     }

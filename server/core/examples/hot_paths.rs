@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 
 use offbeat_core::lanes::{LaneSetSpec, LaneSpec};
 use offbeat_core::placement::simd::{Kernel, draws, hashes};
-use offbeat_core::runs::{PackedIds, Wanted};
+use offbeat_core::runs::{ColumnSelection, PackedIds};
 use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 use offbeat_core::stages::{Rule, Share, allocate};
 use offbeat_core::{Id, Integer, Moment, PlacementKind, Profile, Schedule, ScheduleSpec, Span};
@@ -75,7 +75,7 @@ fn batch(kernel: Kernel, placement: PlacementKind) -> impl FnMut() {
     move || {
         let runs = schedule.runs_from(noon(), 1).unwrap();
         let ids = PackedIds::Uuids(black_box(&ids));
-        black_box(runs.assign_packed_with(kernel, ids, Wanted::ALL)).unwrap();
+        black_box(runs.assign_packed_with(kernel, ids, ColumnSelection::ALL)).unwrap();
     }
 }
 

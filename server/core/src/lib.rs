@@ -39,7 +39,7 @@ pub mod time;
 
 pub use calendar::{
     CalendarSpec, CalendarUnit, CycleWindow, ExclusionPolicy, ExclusionSpec, ExclusionTimes,
-    Exhausted,
+    WorkBudgetExhausted,
 };
 pub use ids::{Id, Integer};
 pub use placement::{Kernel, Place, Placement, PlacementKind, Profile, Twister, Why};

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_callers_wrote_is_one_line_wherever_it_is_quoted() {
+    fn quoted_input_is_always_one_line() {
         let rejection =
             Rejection::new(Reason::Malformed, "sche\ndule", "\u{7f}", "must be \u{1}, b");
         let text = "sche\\ndule: \\u{7f} is refused: must be \\u{1}, b";

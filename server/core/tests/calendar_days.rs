@@ -50,7 +50,7 @@ fn a_daily_job_keeps_its_wall_clock_time_over_ten_years_and_skips_no_day() {
 }
 
 #[test]
-fn what_a_recurring_exclusion_defers_lies_evenly_over_the_rest_of_the_day() {
+fn runs_deferred_by_a_recurring_exclusion_spread_evenly_over_the_rest_of_the_day() {
     let calendar = CalendarSpec { unit: CalendarUnit::Day, time_zone: "UTC".to_owned() };
     let hours = |hours: i64| Span::from_seconds(hours * HOUR);
     let schedule = Schedule::try_new(&ScheduleSpec {

@@ -180,7 +180,7 @@ fn late_runs_wait_for_the_end_of_an_exclusion_but_not_for_ever() {
 }
 
 #[test]
-fn what_would_have_to_be_looked_through_for_long_is_refused() {
+fn queries_that_scan_too_many_cycles_are_refused() {
     let at = 20_000 * DAY;
     let schedule = hourly_until(at, 1);
     let hours = 24 * 365 * 50;

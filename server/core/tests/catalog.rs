@@ -69,7 +69,7 @@ fn names_are_read_as_they_are_printed() {
 }
 
 #[test]
-fn who_asks_for_an_unknown_one_is_told_what_there_is() {
+fn refusals_of_unknown_schedules_list_the_loaded_ones() {
     let refusal = |catalog: &Catalog, text: &str| {
         let refused = catalog.get(&name(text)).unwrap_err();
         assert_eq!(refused.reason, Reason::UnknownSchedule);
@@ -111,7 +111,7 @@ fn a_version_never_changes_its_meaning_not_even_after_it_was_away() {
 }
 
 #[test]
-fn what_is_remembered_is_bounded() {
+fn the_number_of_remembered_meanings_is_bounded() {
     let mut meanings = Meanings::default();
     for round in 0..10 {
         let names: Vec<_> = (1..=1_000).map(|version| format!("a{round}/{version}")).collect();

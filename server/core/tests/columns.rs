@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use offbeat_core::Kernel;
-use offbeat_core::runs::{AssignmentColumns, PackedIds, Wanted};
+use offbeat_core::runs::{AssignmentColumns, ColumnSelection, PackedIds};
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, Id, Moment, PlacementKind, Profile, Schedule,
     ScheduleSpec, Span,
@@ -63,12 +63,13 @@ fn packed_ids_are_assigned_as_one_by_one() {
         let from = Moment::from_unix_millis(froms[index % froms.len()]).unwrap();
         let runs = schedule.runs_from(from, 1).unwrap();
         for kernel in Kernel::available() {
-            let found =
-                runs.assign_packed_with(kernel, PackedIds::Uuids(&uuids), Wanted::ALL).unwrap();
+            let found = runs
+                .assign_packed_with(kernel, PackedIds::Uuids(&uuids), ColumnSelection::ALL)
+                .unwrap();
             let ids = uuids.iter().map(|uuid| Id::Uuid(u128::from_be_bytes(*uuid)));
             assert_eq!(found, one_by_one(&schedule, from, ids), "{spec:?} {kernel:?}");
             let found = runs
-                .assign_packed_with(kernel, PackedIds::Integers(&integers), Wanted::ALL)
+                .assign_packed_with(kernel, PackedIds::Integers(&integers), ColumnSelection::ALL)
                 .unwrap();
             let ids = integers.iter().map(|integer| Id::Integer((*integer).into()));
             assert_eq!(found, one_by_one(&schedule, from, ids), "{spec:?} {kernel:?}");
@@ -83,7 +84,7 @@ fn a_batch_cut_anywhere_is_assigned_as_it_is_whole() {
     for spec in schedules() {
         let schedule = Schedule::try_new(&spec).unwrap();
         let runs = schedule.runs_from(Moment::from_unix_millis(12_345).unwrap(), 1).unwrap();
-        let decider = runs.decider(Wanted::ALL).unwrap();
+        let decider = runs.decider(ColumnSelection::ALL).unwrap();
         for ids in [PackedIds::Uuids(&uuids), PackedIds::Integers(&integers)] {
             for cut in [0, 1, 350, ids.len()] {
                 let cuts = [0..cut, cut..cut, cut..ids.len()];
@@ -103,10 +104,10 @@ fn columns_that_are_not_wanted_are_empty_and_the_others_as_they_were() {
     for spec in schedules() {
         let schedule = Schedule::try_new(&spec).unwrap();
         let runs = schedule.runs_from(Moment::from_unix_millis(12_345).unwrap(), 1).unwrap();
-        let all = runs.assign_packed(PackedIds::Uuids(&uuids), Wanted::ALL).unwrap();
+        let all = runs.assign_packed(PackedIds::Uuids(&uuids), ColumnSelection::ALL).unwrap();
         for bits in 0..32 {
             let bit = |place: u32| bits >> place & 1 == 1;
-            let wanted = Wanted {
+            let wanted = ColumnSelection {
                 slots: bit(0),
                 slot_offsets: bit(1),
                 cycle_offsets: bit(2),
@@ -156,7 +157,7 @@ fn the_next_run_is_the_first_that_is_not_before() {
 }
 
 #[test]
-fn what_is_out_of_the_ordinary_is_left_to_the_long_way() {
+fn unsupported_schedules_fall_back_to_assignment_one_by_one() {
     let fraction = ScheduleSpec {
         placement: PlacementKind::Fraction,
         ..ScheduleSpec::every(Span::from_seconds(3_600))
@@ -170,6 +171,6 @@ fn what_is_out_of_the_ordinary_is_left_to_the_long_way() {
         let schedule = Schedule::try_new(&spec).unwrap();
         let from = Moment::from_unix_millis(0).unwrap();
         let runs = schedule.runs_from(from, 1).unwrap();
-        assert_eq!(runs.assign_packed(PackedIds::Integers(&[1, 2, 3]), Wanted::ALL), None);
+        assert_eq!(runs.assign_packed(PackedIds::Integers(&[1, 2, 3]), ColumnSelection::ALL), None);
     }
 }

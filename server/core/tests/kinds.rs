@@ -26,7 +26,7 @@ fn refusal(spec: &ScheduleSpec) -> (Reason, String) {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused_with_its_field() {
+fn contradictory_settings_are_refused_by_field() {
     let daily = ScheduleSpec { kinds: named(2), ..ScheduleSpec::every(seconds(86_400)) };
     let none = ScheduleSpec { kinds: Vec::new(), ..daily.clone() };
     let timed = |run_times: &[i64]| ScheduleSpec {
@@ -152,7 +152,7 @@ fn the_canonical_text_names_kinds_only_where_they_are_declared() {
 
 /// A default may also be given explicitly.
 #[test]
-fn the_default_catch_up_span_is_an_eighth_or_less_or_what_run_times_need() {
+fn the_default_catch_up_span_is_at_most_an_eighth_unless_run_times_need_more() {
     let span = |kinds: Vec<KindSpec>| {
         let spec = ScheduleSpec { kinds, ..ScheduleSpec::every(seconds(86_400)) };
         let schedule = Schedule::try_new(&spec).unwrap();

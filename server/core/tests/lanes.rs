@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use offbeat_core::lanes::{
-    Dispatched, Job, LanePolicy, LaneSet, LaneSetSpec, LaneSpec, LaneState, OnTimeout, Outcome,
-    Prediction, RouteWhy, SplitSpec, dispatch,
+    DispatchOutcome, Job, LanePolicy, LaneSet, LaneSetSpec, LaneSpec, LaneState, OnTimeout,
+    Outcome, Prediction, RouteWhy, SplitSpec, dispatch,
 };
 use offbeat_core::{Reason, Span};
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn the_timeline_of_the_source() {
     loop {
         let free: Vec<i64> = (0..2).map(|lane| i64::from(!running.contains_key(&lane))).collect();
         let jobs: Vec<Job> = pending.iter().map(|(_, job)| job.clone()).collect();
-        let Dispatched { placements, failures } = dispatch(&set, &free, &jobs).unwrap();
+        let DispatchOutcome { placements, failures } = dispatch(&set, &free, &jobs).unwrap();
         assert!(failures.is_empty());
         for placement in &placements {
             let (name, job) = pending[placement.job].clone();
@@ -77,7 +77,7 @@ fn the_timeline_of_the_source() {
 }
 
 #[test]
-fn jobs_are_routed_by_what_they_have_reached() {
+fn jobs_are_routed_by_the_timeouts_that_they_reached() {
     // The third lane has no workers, so no job goes there.
     let spec = lanes(&[lane(2, 1), lane(1, 10), lane(0, 100), lane(1, 1_000)]);
     let set = spec.check().unwrap();
@@ -282,7 +282,7 @@ proptest! {
     ) {
         let workers = set.lanes().iter().map(|lane| i64::try_from(lane.workers).unwrap());
         let free: Vec<i64> = workers.zip(busy).map(|(count, busy)| (count - busy).max(0)).collect();
-        let Dispatched { placements, failures } = dispatch(&set, &free, &jobs).unwrap();
+        let DispatchOutcome { placements, failures } = dispatch(&set, &free, &jobs).unwrap();
         let placed: Vec<(usize, usize)> =
             placements.iter().map(|placed| (placed.job, placed.route.lane)).collect();
         prop_assert_eq!(&placed, &chosen(&set, &free, &jobs));
@@ -375,7 +375,7 @@ fn a_split_of_no_work_is_that_of_today() {
 }
 
 #[test]
-fn workers_are_split_by_what_waits() {
+fn workers_are_split_by_waiting_work() {
     let set = lanes(&[lane(3, 1), lane(1, 100)]).check().unwrap();
     let state = |backlog_count, mean: Option<i64>, wait: Option<i64>, busy| LaneState {
         backlog_count,

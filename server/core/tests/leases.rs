@@ -32,7 +32,7 @@ fn every_promise_is_kept_in_every_history() {
     }
 }
 
-struct Broken {
+struct BuggyLeases {
     machine: Leases<u64, u8>,
     bug: Bug,
     calls: u64,
@@ -49,7 +49,7 @@ enum Bug {
     BelievesTheLate,
 }
 
-impl Machine for Broken {
+impl Machine for BuggyLeases {
     fn lease(
         &mut self,
         now: u64,
@@ -103,7 +103,7 @@ fn bugs_are_found() {
         let found = (0..10_000).find_map(|seed| {
             let built = |spec: &LeaseSpec| -> Box<dyn Machine> {
                 let machine = Leases::try_new(EPOCH, spec).unwrap();
-                Box::new(Broken { machine, bug, calls: 0, last: None })
+                Box::new(BuggyLeases { machine, bug, calls: 0, last: None })
             };
             history(&mut chooser(seed), built).err()
         });

@@ -117,7 +117,7 @@ fn feeders_that_found_no_group_come_back() {
 }
 
 #[test]
-fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
+fn refused_groups_name_the_reason_and_leave_no_trace() {
     let mut machine = NamedSpread::try_new(
         1,
         &limited(SpreadLimits {
@@ -223,7 +223,7 @@ fn parts_may_come_again_and_begin_anew() {
 }
 
 #[test]
-fn of_groups_that_block_each_other_the_oldest_is_completed() {
+fn the_oldest_of_mutually_blocking_groups_is_completed() {
     let spec = limited(SpreadLimits { max_job_count: 6, ..SpreadLimits::default() });
     let mut machine = NamedSpread::try_new(1, &spec).unwrap();
     let mut send = |id: &str, first_job_index: i64, commits: bool| {
@@ -265,7 +265,7 @@ fn dead_letters_are_numbered_in_their_order() {
 }
 
 #[test]
-fn what_all_spreads_hold_together_is_no_way_around() {
+fn the_bytes_left_for_all_spreads_limit_a_submission() {
     let mut machine = NamedSpread::try_new(1, &spec(SpreadSpec::round_robin(1))).unwrap();
     let a = whole("a", &jobs("a", 3));
     let left = |now| BytesLeft { now, at_most: 100 };
@@ -309,7 +309,7 @@ fn settled_groups_are_forgotten_in_the_end() {
 }
 
 #[test]
-fn what_is_remembered_of_settled_groups_is_counted_and_forgotten_when_room_is_wanted() {
+fn records_of_settled_groups_are_counted_and_forgotten_under_memory_pressure() {
     let mut machine = NamedSpread::try_new(1, &spec(SpreadSpec::round_robin(1))).unwrap();
     let id = |number: u32| format!("{number:0>256}");
     for number in 0..1_000 {

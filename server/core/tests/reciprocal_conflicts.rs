@@ -147,7 +147,7 @@ fn a_cycle_of_five_stands_twice_as_far_apart() {
 }
 
 #[test]
-fn who_must_not_meet_anybody_stands_as_without_conflicts() {
+fn kinds_that_all_conflict_are_placed_as_without_declared_conflicts() {
     for kinds in 2..=8usize {
         for slots in [8, 13, 128, 1 << 20] {
             let placed =

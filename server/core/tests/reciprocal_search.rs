@@ -73,7 +73,7 @@ fn even_spacing_reaches_the_best_gap_there_is() {
 }
 
 #[test]
-fn the_gap_of_stable_spacing_is_what_it_says() {
+fn the_gap_of_stable_spacing_is_exact() {
     for slots in 1..=64i64 {
         for kinds in 2..=16i64 {
             let reversed =

@@ -66,14 +66,14 @@ fn round_robin_equals_the_shared_iterators_of_python() {
 }
 
 /// A source that counts the calls it gets, and is ready only every other time.
-struct Counting {
+struct CountingSource {
     sizes: Vec<u64>,
     groups: Rc<Cell<usize>>,
     jobs: Rc<Cell<usize>>,
     asked: u64,
 }
 
-impl Source for Counting {
+impl Source for CountingSource {
     type Group = std::ops::Range<u64>;
     type Job = u64;
 
@@ -107,7 +107,7 @@ impl Source for Counting {
 }
 
 /// The next turn that is not pending.
-fn settled(spread: &mut Spread<std::ops::Range<u64>>, source: &mut Counting) -> Turn<u64> {
+fn settled(spread: &mut Spread<std::ops::Range<u64>>, source: &mut CountingSource) -> Turn<u64> {
     loop {
         match spread.next(source) {
             Turn::Pending => {}
@@ -121,7 +121,7 @@ fn nothing_is_pulled_before_it_is_needed() {
     let (groups, jobs) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
     let sizes = vec![3, u64::MAX, 2, 2];
     let mut source =
-        Counting { sizes, groups: Rc::clone(&groups), jobs: Rc::clone(&jobs), asked: 0 };
+        CountingSource { sizes, groups: Rc::clone(&groups), jobs: Rc::clone(&jobs), asked: 0 };
     let mut spread = Spread::try_new(&SpreadSpec::round_robin(2)).unwrap();
     let mut pulled = Vec::new();
     for _ in 0..8 {
@@ -137,7 +137,7 @@ fn nothing_is_pulled_before_it_is_needed() {
 fn a_source_that_is_slow_changes_no_order() {
     let sizes = [5, 0, 1, 4, 4, 9, 2];
     for spec in [SpreadSpec::round_robin(3), SpreadSpec::cooldown(3)] {
-        let mut source = Counting {
+        let mut source = CountingSource {
             sizes: sizes.to_vec(),
             groups: Rc::default(),
             jobs: Rc::default(),
@@ -213,7 +213,7 @@ fn shapes(jobs: u64, largest: u64) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn cooldown_reaches_what_exhaustive_search_finds() {
+fn cooldown_reaches_the_optimum_of_exhaustive_search() {
     let mut checked = 0;
     for mut sizes in shapes(9, 9).into_iter().filter(|sizes| sizes.iter().any(|size| *size > 1)) {
         let (best, _) = exhaustive(&sizes, 1);
@@ -281,7 +281,7 @@ proptest! {
             1 => SpreadSpec::cooldown(feeders),
             _ => SpreadSpec { on_shortage: Some(OnShortage::Wait), ..SpreadSpec::cooldown(feeders) },
         };
-        let mut source = Counting {
+        let mut source = CountingSource {
             sizes: sizes.clone(),
             groups: Rc::default(),
             jobs: Rc::default(),
@@ -306,7 +306,7 @@ proptest! {
     }
 
     #[test]
-    fn the_certificate_is_what_the_order_shows(
+    fn the_certificate_matches_the_order(
         sizes in sizes(), feeders in 1i64..9, policy in 0..3,
     ) {
         let spec = match policy {

@@ -334,7 +334,7 @@ fn a_billion_workers_cost_no_more_than_ten() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_name() {
+fn invalid_allocations_are_refused_by_field() {
     let stages = [StageSpec { minimum: 3, ..stage(1, 0) }, stage(1, 0)];
     let refused = |spec: AllocationSpec| {
         let refused = spec.plan().unwrap_err();

@@ -52,7 +52,7 @@ proptest! {
 
     /// The announced cost is the difference between the best scores with the floor and without.
     #[test]
-    fn a_floor_costs_what_is_announced(stages in stages(), more in 0..5_i64) {
+    fn a_floor_costs_as_much_as_announced(stages in stages(), more in 0..5_i64) {
         let workers = least(&stages) + more;
         prop_assume!(!all(&stages, workers).is_empty());
         let found = plan(&spec(&stages, workers));
@@ -122,7 +122,7 @@ proptest! {
     /// The announced cost is what asking again with prevention costs, even where hysteresis
     /// applies.
     #[test]
-    fn asking_again_costs_what_was_announced(
+    fn preventing_starvation_costs_as_much_as_announced(
         rule in rules(), weighting in weightings(), stages in stages(), more in 0..5_i64,
         moves in prop::option::of(0..3_i64), percent in 0..50_i64,
     ) {

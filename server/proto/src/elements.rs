@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_is_near_what_the_structures_take() {
+    fn the_estimate_is_close_to_the_size_of_the_structures() {
         let stage = std::mem::size_of::<proto::Stage>();
         let estimate = memory(&stages(1_000, 0)) / 1_000;
         assert!((stage / 2..2 * stage).contains(&estimate), "{estimate} for {stage}");
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn as_much_as_any_method_takes_passes_and_what_swells_is_refused() {
+    fn the_largest_valid_requests_pass_and_larger_ones_are_refused() {
         assert!(!is_refused(&stages(100_000, 1)));
         assert!(!is_refused(&stages(2, 200_000)));
         let job = |id: usize| proto::PendingJob {

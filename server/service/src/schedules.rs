@@ -7,9 +7,9 @@ use offbeat_core::Catalog;
 /// The schedules that a server has loaded. Requests take a snapshot and keep it to their end: the
 /// lock is held only while a pointer is copied.
 #[derive(Debug, Clone, Default)]
-pub struct Loaded(Arc<RwLock<Arc<Catalog>>>);
+pub struct LoadedSchedules(Arc<RwLock<Arc<Catalog>>>);
 
-impl Loaded {
+impl LoadedSchedules {
     /// Starts with the schedules of `catalog`.
     #[must_use]
     pub fn new(catalog: Catalog) -> Self {

@@ -13,7 +13,9 @@ use tonic_health::ServingStatus;
 use crate::clock;
 use crate::config::{Admin, Config, ListenAddress, Setting};
 use crate::console::{self, Console};
-use crate::layers::{Admission, AllowedHosts, Credentials, Ends, MessageLimits, Stack, layered};
+use crate::layers::{
+    Admission, AllowedHosts, Credentials, MessageLimits, ShutdownSignals, Stack, layered,
+};
 use crate::limits::{
     ADMIN_CONNECTIONS, ADMIN_IDLE_SECONDS, FIRST_BYTE_SECONDS, IDLE_SECONDS, WRITE_STALL_SECONDS,
 };
@@ -183,7 +185,7 @@ impl Server {
                 spread_store: store.kind(),
                 limits: MessageLimits::new(&config.limits),
                 unary_time: config.limits.unary_time,
-                ends: Ends { draining: draining.clone(), terminating },
+                ends: ShutdownSignals { draining: draining.clone(), terminating },
             }),
         );
         let connections: Vec<Arc<Connections>> = listeners

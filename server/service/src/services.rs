@@ -25,7 +25,7 @@ use crate::api::{
 use crate::clock;
 use crate::config::Config;
 use crate::metrics::Metrics;
-use crate::schedules::Loaded;
+use crate::schedules::LoadedSchedules;
 use crate::spreads::SpreadStore;
 
 /// The services of the contract, as health names them.
@@ -57,7 +57,7 @@ impl Health {
 /// The generated services and their handlers; health says NOT_SERVING until it is set.
 pub(crate) async fn services(
     store: Arc<dyn SpreadStore>,
-    schedules: Loaded,
+    schedules: LoadedSchedules,
     metrics: Arc<Metrics>,
     config: &Config,
 ) -> Result<(Health, Router), String> {

@@ -12,12 +12,12 @@ use tonic::Status;
 
 /// Resources that all requests share: bytes for messages, and cores for long work.
 #[derive(Debug, Clone)]
-pub struct Shared {
+pub struct SharedResources {
     bytes: Budget,
     cores: Arc<Semaphore>,
 }
 
-impl Shared {
+impl SharedResources {
     /// Allows `bytes` for messages, and as many threads for long work as there are cores.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
@@ -35,13 +35,13 @@ impl Shared {
 /// A place among the requests in flight, and the bytes that its messages take; both are given back
 /// when the last clone is dropped.
 #[derive(Debug, Clone)]
-pub struct Permit(Arc<Held>);
+pub struct Permit(Arc<PermitState>);
 
 #[derive(Debug)]
-struct Held {
+struct PermitState {
     #[expect(dead_code, reason = "held, never read")]
     places: Vec<OwnedSemaphorePermit>,
-    shared: Shared,
+    shared: SharedResources,
     request: Mutex<Charge>,
     answer: Mutex<Charge>,
     /// How often the bytes of the request have been given back.
@@ -51,9 +51,9 @@ struct Held {
 impl Permit {
     /// A request that holds these places.
     #[must_use]
-    pub fn new(places: Vec<OwnedSemaphorePermit>, shared: Shared) -> Self {
+    pub fn new(places: Vec<OwnedSemaphorePermit>, shared: SharedResources) -> Self {
         let (request, answer) = (Mutex::default(), Mutex::default());
-        Self(Arc::new(Held { places, shared, request, answer, released: AtomicU64::new(0) }))
+        Self(Arc::new(PermitState { places, shared, request, answer, released: AtomicU64::new(0) }))
     }
 
     /// Counts `bytes` more of the request's message. Returns whether there was room.
@@ -163,7 +163,7 @@ pub async fn offload<T: Send + 'static>(
     };
     let running = AbortOnDrop(tokio::task::spawn_blocking(move || {
         let _held = (core, permit);
-        let _working = Working::begin();
+        let _working = WorkGuard::begin();
         work()
     }));
     running.await
@@ -171,16 +171,16 @@ pub async fn offload<T: Send + 'static>(
 
 /// Marks the thread for as long as it lives: the runtime may use the thread for other things
 /// later.
-struct Working;
+struct WorkGuard;
 
-impl Working {
+impl WorkGuard {
     fn begin() -> Self {
         IS_WORKING.set(true);
         Self
     }
 }
 
-impl Drop for Working {
+impl Drop for WorkGuard {
     fn drop(&mut self) {
         IS_WORKING.set(false);
     }
@@ -242,13 +242,13 @@ mod tests {
     use super::*;
 
     /// A request that holds one of `places`, on a server where one core is free for long work.
-    async fn permit(places: &Arc<Semaphore>, shared: &Shared) -> Option<Permit> {
+    async fn permit(places: &Arc<Semaphore>, shared: &SharedResources) -> Option<Permit> {
         let place = Arc::clone(places).acquire_owned().await.unwrap();
         Some(Permit::new(vec![place], shared.clone()))
     }
 
-    fn one_core() -> Shared {
-        Shared { bytes: Budget::new(1 << 20), cores: Arc::new(Semaphore::new(1)) }
+    fn one_core() -> SharedResources {
+        SharedResources { bytes: Budget::new(1 << 20), cores: Arc::new(Semaphore::new(1)) }
     }
 
     #[tokio::test]

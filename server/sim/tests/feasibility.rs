@@ -63,7 +63,7 @@ fn more_work_than_the_workers_can_do_has_no_ranks() {
 }
 
 #[test]
-fn whoever_keeps_up_has_ranks_however_full_the_queue_was() {
+fn a_strategy_that_keeps_up_has_ranks_even_if_its_queue_was_full() {
     for duration in ["1h", "90m", "5h"] {
         // 18 of 20 workers are needed.
         let results = simulated(&load(648, 20, duration));

@@ -88,7 +88,7 @@ fn the_same_seed_has_the_same_trace_and_threads_change_nothing() {
 }
 
 #[test]
-fn what_results_need_of_a_run_is_made_when_it_ends() {
+fn a_digest_at_the_end_of_a_run_suffices_for_results() {
     let scenario = Scenario { keeps_rows: false, seeds: vec![5, 6], ..scenario(BUSY) };
     let digest = |number, trace: Trace| {
         assert!(trace.rows.is_empty() && trace.sums.rows == 86_400);
@@ -144,7 +144,7 @@ fn the_sums_of_rows() {
 }
 
 #[test]
-fn a_run_that_is_stopped_has_what_there_is() {
+fn a_stopped_run_has_partial_results() {
     let scenario = scenario(BUSY);
     let watch = Watch::default();
     watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -348,7 +348,7 @@ fn every_strategy_has_the_same_customers() {
 }
 
 #[test]
-fn what_would_mean_nothing_is_refused() {
+fn meaningless_settings_are_refused() {
     let with = |from: &str, to: &str| {
         assert!(NIGHT.contains(from), "{from}");
         refused(&NIGHT.replacen(from, to, 1))

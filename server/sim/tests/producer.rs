@@ -140,7 +140,7 @@ fn a_gap_keeps_a_late_run_from_the_next_of_its_kind() {
 }
 
 #[test]
-fn the_example_shows_what_declared_kinds_are_for() {
+fn the_example_shows_the_benefit_of_declared_kinds() {
     let scenario = shipped("late_kinds.toml");
     let traces: Vec<_> = scenario
         .strategies
@@ -158,7 +158,7 @@ fn the_example_shows_what_declared_kinds_are_for() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_producers_are_refused() {
     let slots = "[[strategies]]\nkind = \"slots\"\n";
     let field =
         |producer: &str, more: &str| refused(&text(producer, &format!("{slots}{more}"))).field;

@@ -15,7 +15,7 @@ use offbeat_sim::world::{Watch, run};
 use support::{BUSY, lanes, refused, scenario};
 
 #[test]
-fn what_cannot_be_simulated_is_refused_by_name() {
+fn invalid_scenarios_are_refused_by_field() {
     let with = |from: &str, to: &str| {
         assert!(BUSY.contains(from), "{from}");
         refused(&BUSY.replacen(from, to, 1))
@@ -107,7 +107,7 @@ fn texts_that_are_no_scenario_are_refused_by_line() {
 }
 
 #[test]
-fn what_would_mean_nothing_is_refused_by_name() {
+fn meaningless_lanes_are_refused_by_field() {
     let lanes = lanes();
     assert!(parse(&lanes, &|_| panic!("no samples")).is_ok());
     for (from, to, field) in [

@@ -87,7 +87,7 @@ fn kinds_that_stand_opposite_do_not_meet() {
 }
 
 #[test]
-fn workers_that_go_where_they_are_worth_most_finish_what_fixed_ones_cannot() {
+fn reallocated_workers_finish_work_that_fixed_workers_cannot() {
     let scenario = shipped("pipeline.toml");
     let traces = traces(&scenario, 1);
     let of = |kind: &str| {
@@ -115,7 +115,7 @@ fn workers_that_go_where_they_are_worth_most_finish_what_fixed_ones_cannot() {
 }
 
 #[test]
-fn pipelines_take_what_belongs_to_them_alone() {
+fn settings_of_pipelines_and_queues_do_not_mix() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/simulations");
     let text = std::fs::read_to_string(folder.join("pipeline.toml")).unwrap();
     for (from, to, field) in [
@@ -134,7 +134,7 @@ fn pipelines_take_what_belongs_to_them_alone() {
 
 /// One worker at a time takes a job, and the workers that wait for their turn slow it down.
 #[test]
-fn workers_who_wait_for_their_turn_slow_the_queue() {
+fn workers_that_wait_for_their_turn_slow_the_queue() {
     let text = |workers: u32, dequeue: &str| {
         format!(
             r#"

@@ -27,7 +27,7 @@ use offbeat_sim::limits::SCENARIO_BYTES;
 use offbeat_text::read_run_times;
 
 use self::failure::{EXIT_USAGE, Failure};
-use self::out::{Ended, Out};
+use self::out::{FinishedRun, OutputPath};
 
 /// Shows what a schedule will do: simulates a scenario, or one queue
 #[derive(Debug, Parser)]
@@ -105,7 +105,7 @@ fn run(args: &Cli) -> Result<ExitCode, Failure> {
 }
 
 fn simulate(args: &Cli, path: &Path) -> Result<ExitCode, Failure> {
-    let outs = args.out.iter().map(|path| Out::at(path)).collect::<Result<Vec<_>, _>>()?;
+    let outs = args.out.iter().map(|path| OutputPath::at(path)).collect::<Result<Vec<_>, _>>()?;
     let mut scenario = read_scenario(path)?;
     scenario.keeps_rows = !outs.is_empty();
     let scenario = scenario;
@@ -165,7 +165,10 @@ fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
 }
 
 /// Runs a scenario on the cores there are, with a progress bar; Ctrl-C ends it with what there is.
-fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Digest>>, Failure> {
+fn watched(
+    scenario: &Scenario,
+    tell: SyncSender<FinishedRun>,
+) -> Result<Vec<Vec<Digest>>, Failure> {
     let watch = Arc::new(Watch::default());
     let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
     let bar = progress_bar(scenario.duration / 1_000_000 * runs);

@@ -21,12 +21,12 @@ pub(crate) fn csv_title() -> String {
 
 /// A file to write, by its ending.
 #[derive(Debug)]
-pub(crate) enum Out {
+pub(crate) enum OutputPath {
     Sqlite(PathBuf),
     Csv(PathBuf),
 }
 
-impl Out {
+impl OutputPath {
     pub(crate) fn at(path: &Path) -> Result<Self, Failure> {
         let refused = |why| Failure::Usage(format!("--out: {} is refused: {why}", path.display()));
         match path.extension().and_then(|ending| ending.to_str()) {
@@ -44,14 +44,14 @@ impl Out {
 }
 
 /// The rows of a run, which has ended.
-pub(crate) type Ended = (usize, Arc<Vec<Row>>);
+pub(crate) type FinishedRun = (usize, Arc<Vec<Row>>);
 
 /// Writes files as runs end, run after run: the same bytes, whichever ends first.
 pub(crate) fn write<'a>(
-    outs: &'a [Out],
+    outs: &'a [OutputPath],
     scenario: &Scenario,
-    ended: &Receiver<Ended>,
-) -> Result<Vec<Written<'a>>, Failure> {
+    ended: &Receiver<FinishedRun>,
+) -> Result<Vec<OutputFile<'a>>, Failure> {
     let mut written = Vec::new();
     let mut early = BTreeMap::new();
     let seeds = scenario.seeds.len().max(1);
@@ -67,7 +67,7 @@ pub(crate) fn write<'a>(
             }
         };
         if written.is_empty() {
-            written = outs.iter().map(Written::new).collect::<Result<_, _>>()?;
+            written = outs.iter().map(OutputFile::new).collect::<Result<_, _>>()?;
         }
         let strategy = scenario.strategies.get(number / seeds).map_or("", |one| one.name.as_str());
         let seed = scenario.seeds.get(number % seeds).copied().unwrap_or_default();
@@ -88,18 +88,18 @@ pub(crate) struct Run<'a> {
 
 /// A file that is being written; it is removed unless it is finished.
 #[derive(Debug)]
-pub(crate) struct Written<'a> {
-    out: &'a Out,
-    file: Option<Writing>,
+pub(crate) struct OutputFile<'a> {
+    out: &'a OutputPath,
+    file: Option<OutputWriter>,
 }
 
 #[derive(Debug)]
-enum Writing {
+enum OutputWriter {
     Sqlite(Database),
     Csv(BufWriter<File>),
 }
 
-impl Drop for Written<'_> {
+impl Drop for OutputFile<'_> {
     fn drop(&mut self) {
         if self.file.take().is_some() {
             let _ = std::fs::remove_file(self.out.path());
@@ -107,20 +107,20 @@ impl Drop for Written<'_> {
     }
 }
 
-impl<'a> Written<'a> {
-    fn new(out: &'a Out) -> Result<Self, Failure> {
+impl<'a> OutputFile<'a> {
+    fn new(out: &'a OutputPath) -> Result<Self, Failure> {
         let at = |error| Failure::at(out.path(), &error);
         let file = match out {
-            Out::Csv(path) => {
+            OutputPath::Csv(path) => {
                 let mut file = BufWriter::new(File::create(path).map_err(at)?);
                 file.write_all(csv_title().as_bytes()).map_err(at)?;
-                Writing::Csv(file)
+                OutputWriter::Csv(file)
             }
-            Out::Sqlite(path) => {
+            OutputPath::Sqlite(path) => {
                 if path.exists() {
                     std::fs::remove_file(path).map_err(at)?;
                 }
-                Writing::Sqlite(Database::create(path)?)
+                OutputWriter::Sqlite(Database::create(path)?)
             }
         };
         Ok(Self { out, file: Some(file) })
@@ -129,10 +129,10 @@ impl<'a> Written<'a> {
     fn write(&mut self, run: &Run<'_>) -> Result<(), Failure> {
         let path = self.out.path();
         match &mut self.file {
-            Some(Writing::Csv(file)) => {
+            Some(OutputWriter::Csv(file)) => {
                 write_csv(file, run).map_err(|error| Failure::at(path, &error))
             }
-            Some(Writing::Sqlite(database)) => database.write(path, run),
+            Some(OutputWriter::Sqlite(database)) => database.write(path, run),
             None => Ok(()),
         }
     }
@@ -141,8 +141,10 @@ impl<'a> Written<'a> {
     pub(crate) fn finish(mut self, results: &Results) -> Result<(), Failure> {
         let path = self.out.path();
         match self.file.take() {
-            Some(Writing::Csv(mut file)) => file.flush().map_err(|error| Failure::at(path, &error)),
-            Some(Writing::Sqlite(database)) => database.finish(path, results),
+            Some(OutputWriter::Csv(mut file)) => {
+                file.flush().map_err(|error| Failure::at(path, &error))
+            }
+            Some(OutputWriter::Sqlite(database)) => database.finish(path, results),
             None => Ok(()),
         }
     }

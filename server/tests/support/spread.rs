@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::stream;
-use offbeat::proto::spread_request::Message as Asked;
+use offbeat::proto::spread_request::Message as RequestMessage;
 use offbeat::proto::spread_response::Message as Answer;
 use offbeat::proto::spread_service_client::SpreadServiceClient;
 use offbeat::proto::{
@@ -26,7 +26,7 @@ pub fn requests()
     (sender, requests)
 }
 
-pub fn asked(message: Asked) -> SpreadRequest {
+pub fn asked(message: RequestMessage) -> SpreadRequest {
     SpreadRequest { message: Some(message) }
 }
 
@@ -89,7 +89,7 @@ impl Dispatcher {
 /// Spreads groups of these sizes; calls `visit` with the turns of each message.
 pub async fn converse(
     client: &mut Client,
-    first: Asked,
+    first: RequestMessage,
     mut dispatcher: Dispatcher,
     mut visit: impl FnMut(SpreadTurns),
 ) -> Result<SpreadCertificate, Status> {
@@ -102,7 +102,7 @@ pub async fn converse(
         match answer.message.unwrap() {
             Answer::Demand(demand) => {
                 // The server may already have ended the stream.
-                let _ = sender.send(asked(Asked::Input(dispatcher.answer(&demand))));
+                let _ = sender.send(asked(RequestMessage::Input(dispatcher.answer(&demand))));
             }
             Answer::Turns(turns) => {
                 assert_eq!(turns.first_turn_index, sequence);
@@ -125,7 +125,7 @@ pub async fn spread(
 ) -> SpreadCertificate {
     let dispatcher = Dispatcher::new(sizes, is_cooldown(&spec));
     let turns = |turns: SpreadTurns| turns.group_indexes.into_iter().for_each(&mut visit);
-    converse(client, Asked::Spec(spec), dispatcher, turns).await.unwrap()
+    converse(client, RequestMessage::Spec(spec), dispatcher, turns).await.unwrap()
 }
 
 pub fn feeders(feeder_count: i32) -> SpreadSpec {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use offbeat::config::SpreadStoreConfig;
-use offbeat::spreads::{Leased, RedisStore, SpreadStore as _};
+use offbeat::spreads::{LeasedJobs, RedisStore, SpreadStore as _};
 use offbeat_core::spread::SpreadSpec;
 use offbeat_core::spread::named::{Commit, GroupPart, NamedSpreadSpec, content_digest};
 
@@ -53,7 +53,7 @@ pub(crate) fn one() -> Arc<str> {
     "one".into()
 }
 
-pub(crate) fn names(leased: &Leased) -> Vec<String> {
+pub(crate) fn names(leased: &LeasedJobs) -> Vec<String> {
     let name = |job: &Bytes| String::from_utf8(job.to_vec()).unwrap();
     leased.jobs.iter().map(|job| name(&job.payload)).collect()
 }

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_window_is_refused_in_words() {
+    fn invalid_windows_are_refused_with_a_reason() {
         let period = CycleText::parse("1d").unwrap();
         let day = CycleText::parse("Day").unwrap();
         for (text, cycle, words) in [

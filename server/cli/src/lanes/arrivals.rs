@@ -20,12 +20,12 @@ pub(super) struct Arrivals {
     seconds: f64,
     /// Jobs per second.
     pub(super) rate: f64,
-    busiest: Option<Busiest>,
+    busiest: Option<PeakPeriod>,
 }
 
 /// The hour, or the minute, in which most jobs arrived.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Busiest {
+struct PeakPeriod {
     unit: &'static str,
     /// Jobs per second.
     rate: f64,
@@ -59,7 +59,7 @@ impl Arrivals {
 
     /// Advice about a busy hour, for a plan for `planned_rate` jobs per second at this utilization.
     pub(super) fn busiest_sentence(&self, planned_rate: f64, utilization: f64) -> Option<String> {
-        let Busiest { unit, rate } =
+        let PeakPeriod { unit, rate } =
             self.busiest.filter(|busiest| busiest.rate > BUSY * planned_rate)?;
         let times = rate / planned_rate;
         let advice = if utilization * times >= 1.0 {
@@ -77,7 +77,7 @@ impl Arrivals {
 
 /// The busiest hour since the first arrival; the busiest minute, if all arrived within three hours;
 /// `None`, if within three minutes.
-fn busiest(times: &[i64], first: i64, seconds: f64) -> Option<Busiest> {
+fn busiest(times: &[i64], first: i64, seconds: f64) -> Option<PeakPeriod> {
     let (unit, length) = match seconds {
         few if few < 180.0 => return None,
         some if some < 10_800.0 => ("minute", 60),
@@ -88,7 +88,7 @@ fn busiest(times: &[i64], first: i64, seconds: f64) -> Option<Busiest> {
         *counts.entry((time - first) / (length * 1_000_000)).or_insert(0_usize) += 1;
     }
     let most = counts.into_values().max()?;
-    Some(Busiest { unit, rate: real(most) / seconds_of(length) })
+    Some(PeakPeriod { unit, rate: real(most) / seconds_of(length) })
 }
 
 /// Reads an instant as RFC 3339, also with a space and without an offset as databases print it, or

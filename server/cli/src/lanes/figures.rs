@@ -53,21 +53,21 @@ pub(super) fn lanes(plan: &v1beta1::PlanLanesResponse) -> Table {
 type Performance = v1beta1::LanePerformance;
 
 /// The alternatives that are compared, side by side.
-struct Compared<'a> {
+struct Comparison<'a> {
     titles: Vec<&'static str>,
     /// How jobs fare with each; `None` if it was not found.
     performances: Vec<Option<&'a Performance>>,
 }
 
-fn compared(plan: &v1beta1::PlanLanesResponse) -> Compared<'_> {
+fn compare(plan: &v1beta1::PlanLanesResponse) -> Comparison<'_> {
     let by_type = plan.lanes_by_type.as_ref().and_then(|found| found.performance.as_ref());
     let with = plan.with_lanes.as_ref();
     let queue = plan.without_lanes.as_ref();
     if plan.lanes_by_type.is_some() {
         let titles = vec!["WITH TIMEOUTS", "BY TYPE", "ONE QUEUE"];
-        Compared { titles, performances: vec![with, by_type, queue] }
+        Comparison { titles, performances: vec![with, by_type, queue] }
     } else {
-        Compared { titles: vec!["WITH LANES", "ONE QUEUE"], performances: vec![with, queue] }
+        Comparison { titles: vec!["WITH LANES", "ONE QUEUE"], performances: vec![with, queue] }
     }
 }
 
@@ -93,7 +93,7 @@ pub(super) fn performance(plan: &v1beta1::PlanLanesResponse) -> Table {
         ("  95th percentile", |found| time(found.p95_sojourn.as_ref())),
         ("lost by aborting", |found| percent(found.wasted_ratio)),
     ];
-    let Compared { titles, performances } = compared(plan);
+    let Comparison { titles, performances } = compare(plan);
     let titles: Vec<String> = [""].into_iter().chain(titles).map(str::to_owned).collect();
     let row = |title: &str, found: &[Option<&Performance>], figure: Figure| {
         let cells = found.iter().map(|found| found.map_or_else(|| "-".to_owned(), figure));

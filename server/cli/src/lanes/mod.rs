@@ -125,7 +125,7 @@ enum TimeoutArg {
 }
 
 /// The question and the answer.
-struct Planned<'a> {
+struct LanePlan<'a> {
     workers: i64,
     /// Jobs per second.
     arrival_rate: f64,
@@ -155,7 +155,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let busiest =
         measured.and_then(|arrivals| arrivals.busiest_sentence(arrival_rate, answer.utilization));
     let messages = answer.messages.iter().cloned().chain(busiest).collect();
-    let planned = Planned { workers: args.workers, arrival_rate, jobs: &jobs, answer, messages };
+    let planned = LanePlan { workers: args.workers, arrival_rate, jobs: &jobs, answer, messages };
     if let Some(path) = &args.report {
         report::write(path, &planned)?;
     }

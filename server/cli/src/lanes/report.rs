@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use super::Planned;
+use super::LanePlan;
 use super::charts;
 use super::drawing::{FORMATS, Format, escaped};
 use super::figures::{self, Table};
@@ -41,11 +41,11 @@ fn at(path: &Path, error: &io::Error) -> Failure {
     Failure::Other(format!("{}: {error}", path.display()))
 }
 
-pub(super) fn write(path: &Path, planned: &Planned<'_>) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, planned: &LanePlan<'_>) -> Result<(), Failure> {
     fs::write(path, page(planned)).map_err(|error| at(path, &error))
 }
 
-fn page(planned: &Planned<'_>) -> String {
+fn page(planned: &LanePlan<'_>) -> String {
     let plan = &planned.answer;
     let title = match plan.verdict() {
         LaneVerdict::Lanes => "Lanes",

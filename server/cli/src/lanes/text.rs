@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use super::Planned;
+use super::LanePlan;
 use super::figures::{self, Table, time};
 use crate::Failure;
 use offbeat_proto::v1beta1;
 use offbeat_text::figures::{figure, percent};
 
-pub(super) fn write_plan(out: &mut impl Write, planned: &Planned<'_>) -> Result<(), Failure> {
+pub(super) fn write_plan(out: &mut impl Write, planned: &LanePlan<'_>) -> Result<(), Failure> {
     let plan = &planned.answer;
     let (first, rest) = planned.messages.split_first().map_or(("", &[][..]), |(a, b)| (a, b));
     writeln!(out, "{}. {first}", figures::verdict(plan.verdict()))?;
@@ -41,7 +41,7 @@ pub(super) fn write_plan(out: &mut impl Write, planned: &Planned<'_>) -> Result<
 }
 
 /// The question in short, and what was measured for it.
-pub(super) fn facts(planned: &Planned<'_>) -> String {
+pub(super) fn facts(planned: &LanePlan<'_>) -> String {
     let plan = &planned.answer;
     let workers = if planned.workers == 1 { "worker" } else { "workers" };
     let measured = planned.jobs.arrivals.as_ref();

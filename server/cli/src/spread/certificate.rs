@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_says_what_would_help() {
+    fn the_sentence_suggests_a_remedy() {
         let all = "14,349 jobs of 1,000 groups:";
         for (certificate, spec, words) in [
             (

@@ -37,7 +37,7 @@ impl<'a> JobCommand<'a> {
 
     /// Runs it for a job, in a process group of its own, which a signal to this program does not
     /// reach.
-    pub(super) fn start(&self, epoch: i64, job: &LeasedJob) -> io::Result<Running> {
+    pub(super) fn start(&self, epoch: i64, job: &LeasedJob) -> io::Result<RunningCommand> {
         let mut command = Command::new(self.program);
         for argument in self.arguments {
             command.arg(with_job(argument, &job.payload));
@@ -58,17 +58,17 @@ impl<'a> JobCommand<'a> {
             // A command need not read its job.
             tokio::spawn(async move { drop(stdin.write_all(&payload).await) })
         });
-        Ok(Running { child, input })
+        Ok(RunningCommand { child, input })
     }
 }
 
 /// A running command.
-pub(super) struct Running {
+pub(super) struct RunningCommand {
     child: Child,
     input: Option<JoinHandle<()>>,
 }
 
-impl Running {
+impl RunningCommand {
     /// Waits until it has ended.
     pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
@@ -93,7 +93,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         if let Some(input) = self.input.take() {
             input.abort();

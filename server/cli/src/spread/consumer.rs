@@ -9,12 +9,12 @@ use offbeat_proto::{
 use tokio::time::{Instant, timeout_at};
 
 use super::calls::{Retry, is_unknown_spread};
-use super::leases::{Held, Leases};
+use super::leases::{HeldJob, Leases};
 use crate::connect::{CallError, Client};
 
 /// The result of a pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pulled {
+pub(super) enum PullOutcome {
     Jobs,
     /// No job is ready.
     Nothing,
@@ -45,7 +45,7 @@ impl Consumer {
     }
 
     /// The job that is worked on.
-    pub(super) fn first(&self) -> Option<&Held> {
+    pub(super) fn first(&self) -> Option<&HeldJob> {
         self.leases.first()
     }
 
@@ -55,7 +55,11 @@ impl Consumer {
     }
 
     /// Leases up to `count` jobs, and waits for the first one.
-    pub(super) async fn pull(&mut self, count: i32, wait: Duration) -> Result<Pulled, CallError> {
+    pub(super) async fn pull(
+        &mut self,
+        count: i32,
+        wait: Duration,
+    ) -> Result<PullOutcome, CallError> {
         let request = PullJobsRequest {
             spread_name: self.spread_name.clone(),
             consumer_id: self.id.clone(),
@@ -70,9 +74,9 @@ impl Consumer {
             self.leases.take(leased, asked + waited.unwrap_or(Duration::ZERO));
         }
         Ok(match reason {
-            EmptyReason::SpreadClosed => Pulled::Closed,
-            _ if self.first().is_some() => Pulled::Jobs,
-            _ => Pulled::Nothing,
+            EmptyReason::SpreadClosed => PullOutcome::Closed,
+            _ if self.first().is_some() => PullOutcome::Jobs,
+            _ => PullOutcome::Nothing,
         })
     }
 
@@ -89,7 +93,7 @@ impl Consumer {
     /// Extends all leases. Returns whether that of the first job still lasts, as far as is known.
     pub(super) async fn extend(&mut self) -> bool {
         let asked = Instant::now();
-        let until = self.first().map_or(asked, Held::give_up_at);
+        let until = self.first().map_or(asked, HeldJob::give_up_at);
         let request = self.settle_all(SettleAction::ExtendLease);
         let outcomes = match timeout_at(until, self.settle(&request)).await {
             Ok(Ok(outcomes)) => Some(outcomes),

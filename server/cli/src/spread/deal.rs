@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use clap::ValueEnum;
 use offbeat_core::rejection::shorten;
-use offbeat_core::spread::{Certificate, Dealt, Pull, Source, Spread, SpreadSpec, Turn};
+use offbeat_core::spread::{Certificate, DealtJob, Pull, Source, Spread, SpreadSpec, Turn};
 use serde::Serialize;
 
 use super::groups::{Group, GroupReader, InputFormat, Word};
@@ -152,12 +152,12 @@ pub fn deal(
     let mut turns = 0;
     loop {
         match spread.next(&mut dispatcher) {
-            Turn::Job(Dealt { sequence, .. }) | Turn::Idle { sequence }
+            Turn::Job(DealtJob { sequence, .. }) | Turn::Idle { sequence }
                 if sequence < from_sequence =>
             {
                 turns = sequence + 1;
             }
-            Turn::Job(Dealt { sequence, job: (group, job), .. }) => {
+            Turn::Job(DealtJob { sequence, job: (group, job), .. }) => {
                 turns = sequence + 1;
                 dispatcher.output.write_job(sequence, &group, &job)?;
             }

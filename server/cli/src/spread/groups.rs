@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_is_refused_by_its_line() {
+    fn invalid_lines_are_refused_by_number() {
         for (input, words) in [
             ("\n\njob\n", "line 3: job: must be GROUP<TAB>JOB, or must be like {"),
             ("a\tb\njob\n", "line 2: job: must be GROUP<TAB>JOB"),

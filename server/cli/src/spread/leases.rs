@@ -14,7 +14,7 @@ const MARGIN: Duration = Duration::from_secs(5);
 const SOON: Duration = Duration::from_secs(1);
 
 /// A job that is held.
-pub(super) struct Held {
+pub(super) struct HeldJob {
     pub(super) epoch: i64,
     pub(super) job: LeasedJob,
     lease: Duration,
@@ -22,7 +22,7 @@ pub(super) struct Held {
     ends: Instant,
 }
 
-impl Held {
+impl HeldJob {
     /// When a command that works on the job must begin to end.
     pub(super) fn give_up_at(&self) -> Instant {
         self.ends - MARGIN.min(self.lease / 4)
@@ -45,7 +45,7 @@ impl Held {
 
 /// The jobs that a worker holds; it works on the first one.
 pub(super) struct Leases {
-    jobs: VecDeque<Held>,
+    jobs: VecDeque<HeldJob>,
     extend_at: Instant,
 }
 
@@ -61,16 +61,16 @@ impl Leases {
         let lease = leased.lease_duration.and_then(|lease| lease.try_into().ok());
         let lease: Duration = lease.unwrap_or_default();
         let epoch = leased.epoch;
-        let held = |job| Held { epoch, job, lease, ends: start + lease };
+        let held = |job| HeldJob { epoch, job, lease, ends: start + lease };
         self.jobs.extend(leased.jobs.into_iter().map(held));
         self.extend_at = start + lease / 3;
     }
 
-    pub(super) fn first(&self) -> Option<&Held> {
+    pub(super) fn first(&self) -> Option<&HeldJob> {
         self.jobs.front()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Held> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &HeldJob> {
         self.jobs.iter()
     }
 
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_settlement_names_its_lease() {
         let (leases, _) = leases(2, 30);
-        let extend = |held: &Held| held.settlement(SettleAction::ExtendLease, Duration::ZERO);
+        let extend = |held: &HeldJob| held.settlement(SettleAction::ExtendLease, Duration::ZERO);
         let settled: Vec<_> =
             leases.iter().map(extend).map(|one| (one.sequence, one.attempt, one.delay)).collect();
         assert_eq!(settled, [(0, 1, None), (1, 1, None)]);

@@ -40,7 +40,7 @@ const GROUP_OVERHEAD: usize = 256;
 const JOB_OVERHEAD: usize = 64;
 
 /// A group that is not known to be settled.
-struct Owned {
+struct UnsettledGroup {
     id: String,
     jobs: Vec<SubmittedJob>,
     sha256: Bytes,
@@ -53,7 +53,7 @@ struct Owned {
     settled_ranges: Vec<IndexRange>,
 }
 
-impl Owned {
+impl UnsettledGroup {
     fn new(mut group: Group) -> Self {
         let payloads: Vec<Bytes> = std::iter::from_fn(|| group.next_job())
             .map(|job| Bytes::from(job.text().into_owned()))
@@ -113,7 +113,7 @@ pub(super) struct Totals {
 /// Submits groups.
 pub(super) struct Producer {
     service: Service,
-    owned: VecDeque<Owned>,
+    unsettled: VecDeque<UnsettledGroup>,
     size: usize,
     totals: Totals,
 }
@@ -142,7 +142,7 @@ impl Producer {
             }
             retry.pause_after(error).await?;
         }
-        Ok(Self { service, owned: VecDeque::new(), size: 0, totals: Totals::default() })
+        Ok(Self { service, unsettled: VecDeque::new(), size: 0, totals: Totals::default() })
     }
 
     pub(super) const fn totals(&self) -> &Totals {
@@ -151,18 +151,18 @@ impl Producer {
 
     /// Submits a group, and keeps it.
     pub(super) async fn submit(&mut self, group: Group) -> Result<(), Failure> {
-        let mut owned = Owned::new(group);
-        if owned.jobs.is_empty() {
+        let mut group = UnsettledGroup::new(group);
+        if group.jobs.is_empty() {
             return Ok(());
         }
-        let status = self.service.send(&mut owned).await?;
+        let status = self.service.send(&mut group).await?;
         self.totals.group_count += 1;
-        self.totals.job_count += owned.jobs.len() as u64;
+        self.totals.job_count += group.jobs.len() as u64;
         // It was settled before this commit, unless an answer to the commit was lost.
         self.totals.earlier_count += u64::from(status.state() == GroupState::Settled);
-        self.size += owned.size;
-        let is_new_epoch = self.owned.back().is_some_and(|last| last.epoch != owned.epoch);
-        self.owned.push_back(owned);
+        self.size += group.size;
+        let is_new_epoch = self.unsettled.back().is_some_and(|last| last.epoch != group.epoch);
+        self.unsettled.push_back(group);
         if is_new_epoch {
             self.submit_lost().await?;
         }
@@ -174,7 +174,7 @@ impl Producer {
 
     /// Waits until all groups are settled.
     pub(super) async fn wait(&mut self) -> Result<(), Failure> {
-        while !self.owned.is_empty() {
+        while !self.unsettled.is_empty() {
             self.ask().await?;
         }
         Ok(())
@@ -183,8 +183,8 @@ impl Producer {
     /// Asks for the progress of the groups that were not asked about for longest.
     async fn ask(&mut self) -> Result<(), Failure> {
         let asked: Vec<_> =
-            self.owned.iter().take(ASKED_GROUPS).map(|owned| owned.id.clone()).collect();
-        let rounds = u32::try_from(self.owned.len().div_ceil(ASKED_GROUPS)).unwrap_or(u32::MAX);
+            self.unsettled.iter().take(ASKED_GROUPS).map(|group| group.id.clone()).collect();
+        let rounds = u32::try_from(self.unsettled.len().div_ceil(ASKED_GROUPS)).unwrap_or(u32::MAX);
         let wait =
             Duration::from_millis((WAIT / rounds).as_millis().try_into().unwrap_or_default());
         let request = WaitForGroupsRequest {
@@ -200,45 +200,48 @@ impl Producer {
             }
         };
         for status in response.groups {
-            let owned = self.owned.pop_front().filter(|owned| owned.id == status.group_id);
-            let Some(owned) = owned else {
+            let group = self.unsettled.pop_front().filter(|group| group.id == status.group_id);
+            let Some(group) = group else {
                 let message = "the server answered about other groups than it was asked about";
                 return Err(Failure::Other(message.to_owned()));
             };
-            self.note(owned, &status, response.epoch);
+            self.note(group, &status, response.epoch);
         }
         self.submit_lost().await
     }
 
-    fn note(&mut self, mut owned: Owned, status: &GroupStatus, epoch: i64) {
+    fn note(&mut self, mut group: UnsettledGroup, status: &GroupStatus, epoch: i64) {
         // Received in this epoch, and unknown: settled so long ago that it was forgotten.
-        let is_forgotten = status.state() == GroupState::Unknown && owned.epoch == Some(epoch);
+        let is_forgotten = status.state() == GroupState::Unknown && group.epoch == Some(epoch);
         if is_forgotten || status.state() == GroupState::Settled {
-            self.size -= owned.size;
+            self.size -= group.size;
             self.totals.dead_letter_count += status.dead_letter_count.unsigned_abs();
             return;
         }
         if matches!(status.state(), GroupState::Received | GroupState::Stored) {
-            owned.settled_ranges.clone_from(&status.settled_ranges);
+            group.settled_ranges.clone_from(&status.settled_ranges);
         } else {
-            owned.epoch = None;
+            group.epoch = None;
         }
-        self.owned.push_back(owned); // behind those that were not asked about
+        self.unsettled.push_back(group); // behind those that were not asked about
     }
 
     /// Submits the groups again that an earlier epoch has received.
     async fn submit_lost(&mut self) -> Result<(), Failure> {
         let current = |service: &Service| service.receipt.map(|receipt| receipt.epoch);
         let epoch = current(&self.service);
-        let lost =
-            self.owned.iter().filter(|owned| owned.epoch.is_none() || owned.epoch != epoch).count();
+        let lost = self
+            .unsettled
+            .iter()
+            .filter(|group| group.epoch.is_none() || group.epoch != epoch)
+            .count();
         if lost > 0 {
             let lost = counted(lost as u64, "group");
             say(&format!("the server has lost {lost}, by a restart: submitting them again"));
         }
-        for owned in &mut self.owned {
-            if owned.epoch.is_none() || owned.epoch != current(&self.service) {
-                self.service.send(owned).await?;
+        for group in &mut self.unsettled {
+            if group.epoch.is_none() || group.epoch != current(&self.service) {
+                self.service.send(group).await?;
             }
         }
         Ok(())
@@ -299,7 +302,7 @@ impl Service {
     }
 
     /// Submits a group until the server has received it.
-    async fn send(&mut self, group: &mut Owned) -> Result<GroupStatus, Failure> {
+    async fn send(&mut self, group: &mut UnsettledGroup) -> Result<GroupStatus, Failure> {
         let mut beginnings = 0;
         'group: loop {
             beginnings += 1;
@@ -332,7 +335,7 @@ impl Service {
 
     async fn send_part(
         &mut self,
-        group: &mut Owned,
+        group: &mut UnsettledGroup,
         part: &mut GroupPart,
     ) -> Result<SubmitGroupsResponse, CallError> {
         let is_first = group.first_receipt.is_none();

@@ -10,9 +10,9 @@ use offbeat_proto::{SettleAction, SettleOutcome};
 use tokio::time::{Instant, sleep_until};
 
 use super::calls::{Retry, is_unknown_spread, say};
-use super::child::{JobCommand, Running};
-use super::consumer::{Consumer, Pulled};
-use super::leases::Held;
+use super::child::{JobCommand, RunningCommand};
+use super::consumer::{Consumer, PullOutcome};
+use super::leases::HeldJob;
 use super::signals::Signals;
 use crate::Failure;
 use crate::connect::CallError;
@@ -64,7 +64,7 @@ impl fmt::Display for Totals {
 }
 
 /// How a command has ended.
-enum Ended {
+enum CommandEnd {
     /// The command ended by itself.
     Itself(ExitStatus),
     /// The lease of its job had ended, or was about to end.
@@ -104,9 +104,11 @@ impl<'a> Worker<'a> {
     pub(super) async fn work(&mut self) -> Result<(), Failure> {
         while !self.signals.have_come() {
             match self.pull().await? {
-                Pulled::Closed => return Ok(()),
-                Pulled::Nothing if self.task.until_empty && self.is_empty().await? => return Ok(()),
-                Pulled::Nothing | Pulled::Jobs => {}
+                PullOutcome::Closed => return Ok(()),
+                PullOutcome::Nothing if self.task.until_empty && self.is_empty().await? => {
+                    return Ok(());
+                }
+                PullOutcome::Nothing | PullOutcome::Jobs => {}
             }
             while self.consumer.first().is_some() && !self.signals.have_come() {
                 self.work_on_first().await?;
@@ -116,15 +118,15 @@ impl<'a> Worker<'a> {
     }
 
     /// Pulls until the server has answered, or a signal has come.
-    async fn pull(&mut self) -> Result<Pulled, Failure> {
+    async fn pull(&mut self) -> Result<PullOutcome, Failure> {
         let mut retry = self.retry();
         let mut said = false;
         while !self.signals.have_come() {
             let asked = Instant::now();
             match self.consumer.pull(self.task.batch, PULL_WAIT).await {
-                Ok(Pulled::Nothing) => {
+                Ok(PullOutcome::Nothing) => {
                     self.sleep_until(asked + PULL_WAIT).await; // some reasons are answered at once
-                    return Ok(Pulled::Nothing);
+                    return Ok(PullOutcome::Nothing);
                 }
                 Ok(pulled) => return Ok(pulled),
                 Err(error) if is_unknown_spread(&error) && !self.task.until_empty => {
@@ -143,7 +145,7 @@ impl<'a> Worker<'a> {
                 Err(error) => return Err(retry.failure(&error)),
             }
         }
-        Ok(Pulled::Nothing)
+        Ok(PullOutcome::Nothing)
     }
 
     /// Whether every job of the spread is settled.
@@ -182,31 +184,31 @@ impl<'a> Worker<'a> {
             Err(error) => return self.fail_first(&format!("cannot be started: {error}")).await,
         };
         match ended {
-            Ended::Itself(status) if status.success() => self.finish_first().await,
-            Ended::Itself(status) => self.fail_first(&status.to_string()).await,
-            Ended::LeaseLost => self.drop_first("its lease was lost: the command was ended"),
-            Ended::Interrupted => self.release_first().await,
+            CommandEnd::Itself(status) if status.success() => self.finish_first().await,
+            CommandEnd::Itself(status) => self.fail_first(&status.to_string()).await,
+            CommandEnd::LeaseLost => self.drop_first("its lease was lost: the command was ended"),
+            CommandEnd::Interrupted => self.release_first().await,
         }
     }
 
     /// Waits for a command, and extends the leases meanwhile.
-    async fn watch(&mut self, mut running: Running) -> Result<Ended, Failure> {
+    async fn watch(&mut self, mut running: RunningCommand) -> Result<CommandEnd, Failure> {
         let mut signals = 0;
         let mut stop_at = None;
         loop {
-            let Some(held) = self.consumer.first() else { return Ok(Ended::LeaseLost) };
+            let Some(held) = self.consumer.first() else { return Ok(CommandEnd::LeaseLost) };
             let (give_up_at, ends) = (held.give_up_at(), held.ends());
             let extend_at = self.consumer.extend_at();
             tokio::select! {
-                status = running.wait() => return Ok(Ended::Itself(status?)),
+                status = running.wait() => return Ok(CommandEnd::Itself(status?)),
                 () = sleep_until(give_up_at) => {
                     running.end(ends).await?;
-                    return Ok(Ended::LeaseLost);
+                    return Ok(CommandEnd::LeaseLost);
                 }
                 () = sleep_until(extend_at) => {
                     if !self.consumer.extend().await {
                         running.end(Instant::now() + KILL_DELAY).await?;
-                        return Ok(Ended::LeaseLost);
+                        return Ok(CommandEnd::LeaseLost);
                     }
                 }
                 // The first signal leaves the command the grace period, the second none.
@@ -219,7 +221,10 @@ impl<'a> Worker<'a> {
                     // It may succeed at the last moment.
                     let status = running.end(Instant::now() + KILL_DELAY).await?;
                     let is_done = status.success();
-                    return Ok(if is_done { Ended::Itself(status) } else { Ended::Interrupted });
+                    return Ok(match is_done {
+                        true => CommandEnd::Itself(status),
+                        false => CommandEnd::Interrupted,
+                    });
                 }
             }
         }
@@ -320,7 +325,7 @@ fn is_of_program(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
 }
 
-fn name_of(held: &Held) -> String {
+fn name_of(held: &HeldJob) -> String {
     format!("{} job {}", shorten(&held.job.group_id), held.job.job_index)
 }
 

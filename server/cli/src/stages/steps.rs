@@ -23,13 +23,13 @@ pub(super) struct Steps {
 pub(super) struct Step {
     /// The time as the input has it.
     pub(super) time: String,
-    at: At,
+    at: StepTime,
     /// Fields that are new, by the place of their stage.
     pub(super) changes: BTreeMap<usize, Fields>,
 }
 
 #[derive(Clone, Copy)]
-struct At {
+struct StepTime {
     nanos: i128,
     is_instant: bool,
 }
@@ -109,10 +109,13 @@ fn next_step(time: &Value, before: Option<&Step>) -> Result<Step, String> {
     Ok(Step { time: text.clone(), at, changes: BTreeMap::new() })
 }
 
-fn parse_time(text: &str) -> Option<At> {
+fn parse_time(text: &str) -> Option<StepTime> {
     if let Ok(span) = parse_span(text) {
-        return Some(At { nanos: span.nanos(), is_instant: false });
+        return Some(StepTime { nanos: span.nanos(), is_instant: false });
     }
     let (seconds, nanos) = parse_moment(text).ok()?.parts();
-    Some(At { nanos: i128::from(seconds) * 1_000_000_000 + i128::from(nanos), is_instant: true })
+    Some(StepTime {
+        nanos: i128::from(seconds) * 1_000_000_000 + i128::from(nanos),
+        is_instant: true,
+    })
 }

@@ -15,9 +15,9 @@ use crate::rejection::{Reason, Rejection};
 ///
 /// As a [`Rejection`] it names `schedule`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exhausted;
+pub struct WorkBudgetExhausted;
 
-impl Exhausted {
+impl WorkBudgetExhausted {
     fn allowed() -> String {
         format!(
             "must need {WORKED_OUT} worked out for an answer: ask for fewer IDs, pieces or runs at \
@@ -26,17 +26,22 @@ impl Exhausted {
     }
 }
 
-impl fmt::Display for Exhausted {
+impl fmt::Display for WorkBudgetExhausted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&Self::allowed())
     }
 }
 
-impl core::error::Error for Exhausted {}
+impl core::error::Error for WorkBudgetExhausted {}
 
-impl From<Exhausted> for Rejection {
-    fn from(_: Exhausted) -> Self {
-        Self::new(Reason::OutOfRange, "schedule", "what it excludes", Exhausted::allowed())
+impl From<WorkBudgetExhausted> for Rejection {
+    fn from(_: WorkBudgetExhausted) -> Self {
+        Self::new(
+            Reason::OutOfRange,
+            "schedule",
+            "what it excludes",
+            WorkBudgetExhausted::allowed(),
+        )
     }
 }
 
@@ -50,7 +55,7 @@ impl Budget {
         &self,
         plan: &CyclePlan,
         cycles: Range<i64>,
-    ) -> Result<Timeline, Exhausted> {
+    ) -> Result<Timeline, WorkBudgetExhausted> {
         self.check()?;
         let timeline = Timeline::new(plan, cycles);
         self.spend(u64::try_from(timeline.work()).unwrap_or(u64::MAX));
@@ -68,8 +73,8 @@ impl Budget {
     }
 
     /// Whether something is left.
-    pub(crate) fn check(&self) -> Result<(), Exhausted> {
-        if WORKED_OUT.allows(self.0.get().into()) { Ok(()) } else { Err(Exhausted) }
+    pub(crate) fn check(&self) -> Result<(), WorkBudgetExhausted> {
+        if WORKED_OUT.allows(self.0.get().into()) { Ok(()) } else { Err(WorkBudgetExhausted) }
     }
 }
 
@@ -88,7 +93,7 @@ mod tests {
         let budget = Budget::default();
         budget.spend(WORKED_OUT.maximum.unsigned_abs() - 100);
         assert!(budget.timeline(&plan, 0..16).is_ok());
-        assert_eq!(budget.timeline(&plan, 0..48).map(|_| ()), Err(Exhausted));
+        assert_eq!(budget.timeline(&plan, 0..48).map(|_| ()), Err(WorkBudgetExhausted));
         budget.renew();
         assert!(budget.timeline(&plan, 0..48).is_ok());
     }

@@ -3,7 +3,7 @@
 /// How many ticks there are before each instant: piecewise linear, with a whole number of
 /// ticks at each instant.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cumulative {
+pub(crate) struct CumulativeTicks {
     /// Where the density changes: the instant, the ticks before it, the ticks at each instant
     /// from it on. Behind the last there are none.
     steps: Vec<Step>,
@@ -16,7 +16,7 @@ struct Step {
     density: u64,
 }
 
-impl Cumulative {
+impl CumulativeTicks {
     /// Of spans of instants, one tick at each instant of each; they may overlap.
     pub(crate) fn of(spans: impl IntoIterator<Item = (i64, i64)>) -> Self {
         let mut changes: Vec<(i64, i64)> =
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn ticks_are_counted_as_by_hand() {
         // Instants 10 11 12 12 13 13, then 20.
-        let count = Cumulative::of([(12, 14), (10, 14), (20, 21)]);
+        let count = CumulativeTicks::of([(12, 14), (10, 14), (20, 21)]);
         let before: Vec<u64> = (9..=22).map(|instant| count.before(instant)).collect();
         assert_eq!(before, [0, 0, 1, 2, 4, 6, 6, 6, 6, 6, 6, 6, 7, 7]);
         let instants: Vec<i64> = (0..7).map(|tick| count.instant_of(tick)).collect();

@@ -21,7 +21,7 @@ mod wall;
 mod window;
 mod zone;
 
-pub use budget::Exhausted;
+pub use budget::WorkBudgetExhausted;
 pub use shares::CycleShares;
 pub use spec::{CalendarSpec, CycleWindow, ExclusionPolicy, ExclusionSpec, ExclusionTimes};
 pub use unit::CalendarUnit;

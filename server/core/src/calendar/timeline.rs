@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::cumulative::Cumulative;
+use super::cumulative::CumulativeTicks;
 use super::exclusions::{ExcludedSpan, counted_excluded, excluded, without};
 use super::map::{CycleMap, Segment};
 use super::plan::CyclePlan;
@@ -55,9 +55,9 @@ pub(crate) struct Timeline {
     maps: Vec<CycleMap>,
     forbidden: Vec<(ExcludedSpan, Deferral)>,
     /// The regular runs that exclusions defer.
-    deferred: Cumulative,
+    deferred: CumulativeTicks,
     /// The active instants that no exclusion holds.
-    usable: Cumulative,
+    usable: CumulativeTicks,
     /// Spans of single exclusions that it was made of.
     span_count: usize,
 }
@@ -67,7 +67,7 @@ impl Timeline {
     pub(crate) fn new(plan: &CyclePlan, cycles: Range<i64>) -> Self {
         if plan.exclusions.is_empty() {
             let maps = cycles.clone().map(|index| plan.map(index)).collect();
-            let none = Cumulative::default;
+            let none = CumulativeTicks::default;
             let (deferred, usable, forbidden) = (none(), none(), Vec::new());
             return Self { cycles, maps, forbidden, deferred, usable, span_count: 0 };
         }
@@ -188,7 +188,7 @@ fn held_runs(
     plan: &CyclePlan,
     maps: &[CycleMap],
     spans: &[ExcludedSpan],
-) -> (Cumulative, Vec<i64>) {
+) -> (CumulativeTicks, Vec<i64>) {
     let mut next_runs = vec![i64::MAX; spans.len()];
     let mut held = Vec::new();
     let mut hold = |map: &CycleMap, next: Option<&CycleMap>, segment: &Segment| {
@@ -214,13 +214,13 @@ fn held_runs(
     }
     let next_runs = next_runs.into_iter().map(|run| if run == i64::MAX { i64::MIN } else { run });
     let next_runs = next_runs.collect();
-    (Cumulative::of(held), next_runs)
+    (CumulativeTicks::of(held), next_runs)
 }
 
 /// The instants of [`from`, `to`) at which the wall clock shows an active time and nothing is
 /// forbidden.
-fn usable(plan: &CyclePlan, spans: &[ExcludedSpan], from: i64, to: i64) -> Cumulative {
-    Cumulative::of(usable_spans(plan, spans, from, to))
+fn usable(plan: &CyclePlan, spans: &[ExcludedSpan], from: i64, to: i64) -> CumulativeTicks {
+    CumulativeTicks::of(usable_spans(plan, spans, from, to))
 }
 
 /// The same as spans, in order, from the instant on: so many as hold `ticks`, or as there are in

@@ -14,12 +14,12 @@ pub struct Dispatcher<J> {
     policy: LanePolicy,
     /// By what a worker prefers: how far a job was demoted. Each with its number in the order
     /// of arrival, and the fastest lane that may take it.
-    queues: Vec<VecDeque<Waiting<J>>>,
+    queues: Vec<VecDeque<QueuedJob<J>>>,
     arrivals: u64,
 }
 
 #[derive(Debug, Clone)]
-struct Waiting<J> {
+struct QueuedJob<J> {
     number: u64,
     job: J,
 }
@@ -41,7 +41,7 @@ impl<J> Dispatcher<J> {
         self.arrivals += 1;
         let last = self.queues.len() - 1;
         if let Some(queue) = self.queues.get_mut(entry.min(last)) {
-            queue.push_back(Waiting { number, job });
+            queue.push_back(QueuedJob { number, job });
         }
     }
 
@@ -114,7 +114,7 @@ pub struct FailedJob {
 
 /// Results of a dispatch; jobs in neither list continue to wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dispatched {
+pub struct DispatchOutcome {
     /// In the order of choice.
     pub placements: Vec<Placement>,
     /// In the order of the list of jobs.
@@ -129,7 +129,7 @@ pub struct Dispatched {
 ///
 /// # Errors
 /// When there are more free workers than workers, or a job is refused: `jobs[2].prediction`.
-pub fn dispatch(lanes: &LaneSet, free: &[i64], jobs: &[Job]) -> Result<Dispatched, Rejection> {
+pub fn dispatch(lanes: &LaneSet, free: &[i64], jobs: &[Job]) -> Result<DispatchOutcome, Rejection> {
     let free = check_free(lanes, free)?;
     let mut entries = Vec::with_capacity(jobs.len());
     for (place, job) in jobs.iter().enumerate() {
@@ -175,7 +175,7 @@ pub fn dispatch(lanes: &LaneSet, free: &[i64], jobs: &[Job]) -> Result<Dispatche
             placements.push(Placement { job, route: lanes.route_in(lane, timeouts, why) });
         }
     }
-    Ok(Dispatched { placements, failures })
+    Ok(DispatchOutcome { placements, failures })
 }
 
 /// By lane, whether the free workers of these lanes, the fastest ones, have enough jobs without one

@@ -28,7 +28,7 @@ mod route;
 mod spec;
 mod split;
 
-pub use dispatch::{Dispatched, Dispatcher, FailedJob, Job, Placement, dispatch};
+pub use dispatch::{DispatchOutcome, Dispatcher, FailedJob, Job, Placement, dispatch};
 pub use route::{Outcome, Prediction, Route, RouteWhy};
 pub use spec::{Lane, LanePolicy, LaneSet, LaneSetSpec, LaneSpec, OnTimeout};
 pub use split::{LaneAllocation, LaneState, SplitSpec};

@@ -11,7 +11,7 @@ mod steps;
 
 pub use steps::Step;
 
-use crate::calendar::Exhausted;
+use crate::calendar::WorkBudgetExhausted;
 use crate::limits::SEARCHED_CYCLES;
 use crate::placement::{Place, Placement};
 use crate::rejection::{Reason, Rejection};
@@ -97,7 +97,7 @@ impl From<NoCrossing> for Rejection {
             NoCrossing::NoOldRun => no_run("old_schedule", "before"),
             NoCrossing::NoNewRun => no_run("new_schedule", "after"),
             NoCrossing::Exhausted(field) => {
-                Self { field: field.to_owned(), ..Self::from(Exhausted) }
+                Self { field: field.to_owned(), ..Self::from(WorkBudgetExhausted) }
             }
         }
     }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::chi_square;
-use crate::calendar::Exhausted;
+use crate::calendar::WorkBudgetExhausted;
 use crate::ids::{Id, digest};
 use crate::limits::SEARCHED_CYCLES;
 use crate::placement::{Place, Placement, greatest_common_divisor};
@@ -223,7 +223,11 @@ impl<'a> Audit<'a> {
         )
     }
 
-    fn warnings(&mut self, mean: f64, p_value: Option<f64>) -> Result<Vec<Warning>, Exhausted> {
+    fn warnings(
+        &mut self,
+        mean: f64,
+        p_value: Option<f64>,
+    ) -> Result<Vec<Warning>, WorkBudgetExhausted> {
         let found = [
             (Finding::NeverRun, self.never_run()?),
             (Finding::TimeBasedUuids, self.time_based()),
@@ -238,7 +242,7 @@ impl<'a> Audit<'a> {
         Ok(found.into_iter().filter_map(warning).collect())
     }
 
-    fn never_run(&self) -> Result<Option<String>, Exhausted> {
+    fn never_run(&self) -> Result<Option<String>, WorkBudgetExhausted> {
         let places: Vec<Place> = self.searched.iter().map(|(_, place)| *place).collect();
         let runs = self.runs.next_run_of_each(&places)?;
         let mut ids: Vec<u64> = self

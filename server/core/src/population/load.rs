@@ -219,7 +219,7 @@ mod tests {
 
     /// Mean ratios of the fullest slot to the average, from a simulation outside this project.
     #[test]
-    fn the_median_is_near_what_simulation_found() {
+    fn the_median_is_close_to_simulated_values() {
         for (population, places, ratio) in [
             (1_000, 128, 2.05),
             (10_000, 128, 1.31),

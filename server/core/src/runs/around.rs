@@ -3,7 +3,7 @@
 use super::Run;
 use super::cycle_cache::{BEFORE, CycleCache};
 use super::plain::PlainCycle;
-use crate::calendar::Exhausted;
+use crate::calendar::WorkBudgetExhausted;
 use crate::limits::{NEXT_RUNS, SEARCHED_CYCLES};
 use crate::placement::Place;
 use crate::rejection::{Reason, Rejection};
@@ -119,7 +119,7 @@ impl Runs<'_> {
     ///
     /// # Errors
     /// When the answer needs more work than its budget allows.
-    pub fn next_run(&self, place: &Place) -> Result<Option<Run>, Exhausted> {
+    pub fn next_run(&self, place: &Place) -> Result<Option<Run>, WorkBudgetExhausted> {
         if self.is_plain() {
             return Ok(Some(self.plain.next(place.cycle_offset)));
         }
@@ -131,7 +131,10 @@ impl Runs<'_> {
     ///
     /// # Errors
     /// When the answer needs more work than its budget allows.
-    pub fn next_run_of_each(&self, places: &[Place]) -> Result<Vec<Option<Run>>, Exhausted> {
+    pub fn next_run_of_each(
+        &self,
+        places: &[Place],
+    ) -> Result<Vec<Option<Run>>, WorkBudgetExhausted> {
         if self.is_plain() {
             return places.iter().map(|place| self.next_run(place)).collect();
         }
@@ -155,7 +158,7 @@ impl Runs<'_> {
     ///
     /// # Errors
     /// When the answer needs more work than its budget allows.
-    pub fn last_run(&self, place: &Place) -> Result<Option<Run>, Exhausted> {
+    pub fn last_run(&self, place: &Place) -> Result<Option<Run>, WorkBudgetExhausted> {
         if self.is_plain() {
             return Ok(Some(self.plain.last(place.cycle_offset)));
         }
@@ -164,7 +167,10 @@ impl Runs<'_> {
 
     /// The runs at or after the instant, in order. They end where exclusions skip 1,000 cycles one
     /// after another, or with the first error.
-    pub fn next_runs(&self, place: &Place) -> impl Iterator<Item = Result<Run, Exhausted>> {
+    pub fn next_runs(
+        &self,
+        place: &Place,
+    ) -> impl Iterator<Item = Result<Run, WorkBudgetExhausted>> {
         self.cache.runs_of(place).all_from_cycle(self.cycle, self.from)
     }
 

@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use super::cycle_cache::CycleCache;
 use super::place_runs::PlaceRuns;
-use crate::calendar::{CycleMap, CyclePlan, Exhausted, RunFate, Timeline};
+use crate::calendar::{CycleMap, CyclePlan, RunFate, Timeline, WorkBudgetExhausted};
 use crate::limits::DUE_CYCLES;
 use crate::placement::{Place, scale};
 use crate::rejection::{Reason, Rejection};
@@ -26,7 +26,7 @@ pub(super) struct CatchUp<'a> {
 }
 
 /// Another kind, whose runs the late runs must not meet.
-struct Other<'a> {
+struct OtherKind<'a> {
     offset: u32,
     runs: PlaceRuns<'a>,
     /// The milliseconds that are kept free after its runs.
@@ -34,12 +34,12 @@ struct Other<'a> {
 }
 
 /// Parameters that place the late runs of one ID.
-pub(super) struct Late<'a> {
+pub(super) struct LateRuns<'a> {
     clock: CatchUp<'a>,
     cycles: &'a CycleCache<'a>,
     /// The smear hash u, shifted for the piece.
     hash: u64,
-    others: Vec<Other<'a>>,
+    others: Vec<OtherKind<'a>>,
     lead: i64,
 }
 
@@ -55,17 +55,22 @@ impl<'a> CatchUp<'a> {
     }
 
     /// The late runs of the ID that stands at `place` and is smeared by `hash`.
-    pub(super) fn late(self, cycles: &'a CycleCache<'a>, place: &Place, hash: u64) -> Late<'a> {
+    pub(super) fn late_runs(
+        self,
+        cycles: &'a CycleCache<'a>,
+        place: &Place,
+        hash: u64,
+    ) -> LateRuns<'a> {
         let lead = |kind| self.turns.lead(kind).cast_signed();
         let others = (0..).zip(self.kinds.as_slice());
         let others = others.filter(|(index, _)| self.kinds.are_apart(self.kind, *index));
-        let other = |(index, kind): (u32, &Kind)| Other {
+        let other = |(index, kind): (u32, &Kind)| OtherKind {
             offset: kind.offset,
             runs: cycles.runs_of_kind(place, kind.offset),
             lead: lead(index),
         };
         let others = others.map(other).collect();
-        Late { clock: self, cycles, hash, others, lead: lead(self.kind) }
+        LateRuns { clock: self, cycles, hash, others, lead: lead(self.kind) }
     }
 
     /// The refusal of a span that callers must not set where kinds are declared.
@@ -76,9 +81,9 @@ impl<'a> CatchUp<'a> {
     }
 }
 
-impl Late<'_> {
+impl LateRuns<'_> {
     /// The first start at or after `from` and before `until`; `None` if no turn there is free.
-    pub(super) fn start(&self, from: i64, until: i64) -> Result<Option<i64>, Exhausted> {
+    pub(super) fn start(&self, from: i64, until: i64) -> Result<Option<i64>, WorkBudgetExhausted> {
         let Some(plan) = self.clock.schedule.plan() else {
             return self.first_free(self.plain_starts(from).take_while(|start| *start < until));
         };
@@ -103,7 +108,7 @@ impl Late<'_> {
         timeline: &Timeline,
         cycle: i64,
         range: Range<i64>,
-    ) -> Result<Option<i64>, Exhausted> {
+    ) -> Result<Option<i64>, WorkBudgetExhausted> {
         let Some(map) = timeline.map(cycle).filter(|map| !map.is_skipped) else { return Ok(None) };
         let turns = self.clock.turns.count();
         let is_usable = |instant: i64| {
@@ -164,7 +169,7 @@ impl Late<'_> {
         plan: &CyclePlan,
         start: i64,
         (cycle, turn): (i64, i64),
-    ) -> Result<bool, Exhausted> {
+    ) -> Result<bool, WorkBudgetExhausted> {
         let (turns, apart) =
             (self.clock.turns.count().cast_signed(), self.clock.turns.apart_in_cut());
         let reach = self.clock.turns.reach();
@@ -189,14 +194,17 @@ impl Late<'_> {
         Ok(true)
     }
 
-    fn charge(&self, count: u64) -> Result<(), Exhausted> {
+    fn charge(&self, count: u64) -> Result<(), WorkBudgetExhausted> {
         self.cycles.look_through(count);
         let looked_through = self.cycles.looked_through();
-        if DUE_CYCLES.allows(looked_through.into()) { Ok(()) } else { Err(Exhausted) }
+        if DUE_CYCLES.allows(looked_through.into()) { Ok(()) } else { Err(WorkBudgetExhausted) }
     }
 
     /// The first start that is far enough from regular runs of other kinds.
-    fn first_free(&self, mut starts: impl Iterator<Item = i64>) -> Result<Option<i64>, Exhausted> {
+    fn first_free(
+        &self,
+        mut starts: impl Iterator<Item = i64>,
+    ) -> Result<Option<i64>, WorkBudgetExhausted> {
         loop {
             let Some(start) = starts.next() else { return Ok(None) };
             if self.is_free(start)? {
@@ -205,7 +213,7 @@ impl Late<'_> {
         }
     }
 
-    fn is_free(&self, start: i64) -> Result<bool, Exhausted> {
+    fn is_free(&self, start: i64) -> Result<bool, WorkBudgetExhausted> {
         self.charge(1 + self.others.len() as u64)?;
         for other in &self.others {
             let next = other.runs.next(start)?;

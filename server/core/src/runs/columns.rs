@@ -52,7 +52,7 @@ impl PackedIds<'_> {
 
 /// Which columns are wanted; the others stay empty, and cost nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ColumnSelection {
     /// Whether [`AssignmentColumns::slots`] is.
     pub slots: bool,
     /// Whether [`AssignmentColumns::slot_offsets`] is.
@@ -67,7 +67,7 @@ pub struct Wanted {
     pub last_runs: bool,
 }
 
-impl Wanted {
+impl ColumnSelection {
     /// Every column except that of last runs.
     pub const ALL: Self = Self {
         slots: true,
@@ -119,7 +119,11 @@ impl Runs<'_> {
     /// # Ok::<(), offbeat_core::Rejection>(())
     /// ```
     #[must_use]
-    pub fn assign_packed(&self, ids: PackedIds<'_>, wanted: Wanted) -> Option<AssignmentColumns> {
+    pub fn assign_packed(
+        &self,
+        ids: PackedIds<'_>,
+        wanted: ColumnSelection,
+    ) -> Option<AssignmentColumns> {
         self.assign_packed_with(Kernel::best(), ids, wanted)
     }
 
@@ -129,7 +133,7 @@ impl Runs<'_> {
         &self,
         kernel: Kernel,
         ids: PackedIds<'_>,
-        wanted: Wanted,
+        wanted: ColumnSelection,
     ) -> Option<AssignmentColumns> {
         Some(Decider { kernel, ..self.decider(wanted)? }.assign(ids))
     }
@@ -137,7 +141,7 @@ impl Runs<'_> {
     /// The assigner of packed IDs, for several threads to share; `None` as in
     /// [`assign_packed`](Self::assign_packed).
     #[must_use]
-    pub fn decider(&self, wanted: Wanted) -> Option<Decider<'_>> {
+    pub fn decider(&self, wanted: ColumnSelection) -> Option<Decider<'_>> {
         let (plain, schedule) = (self.plain()?, self.schedule());
         match schedule.placement() {
             Placement::Fraction => None,
@@ -173,7 +177,7 @@ impl AssignmentColumns {
         all
     }
 
-    fn with_room(len: usize, wanted: Wanted) -> Self {
+    fn with_room(len: usize, wanted: ColumnSelection) -> Self {
         let room = |is_wanted| if is_wanted { len } else { 0 };
         Self {
             slots: Vec::with_capacity(room(wanted.slots)),
@@ -208,7 +212,7 @@ pub struct Decider<'a> {
     placement: &'a Placement,
     kernel: Kernel,
     plain: PlainCycle,
-    wanted: Wanted,
+    wanted: ColumnSelection,
 }
 
 impl Decider<'_> {

@@ -6,7 +6,7 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::calendar::{Budget, CyclePlan, Exhausted, RunFate, Timeline};
+use crate::calendar::{Budget, CyclePlan, RunFate, Timeline, WorkBudgetExhausted};
 use crate::placement::{Grid, Place};
 use crate::schedule::Schedule;
 use crate::time::Moment;
@@ -29,14 +29,14 @@ pub struct CycleCache<'a> {
     /// The first of the cycles that are near.
     near_start: i64,
     near: OnceCell<Timeline>,
-    far: RefCell<Remembered>,
+    far: RefCell<ChunkCache>,
     /// Cycles that were looked through, and cycles and spans that were worked out for it.
     looked_through: Cell<u64>,
     budget: Budget,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Remembered {
+struct ChunkCache {
     /// By the first cycle of each.
     chunks: BTreeMap<i64, Rc<Timeline>>,
     size: usize,
@@ -113,7 +113,11 @@ impl CycleCache<'_> {
         start..start + FAR
     }
 
-    fn work_out(&self, plan: &CyclePlan, cycles: Range<i64>) -> Result<Timeline, Exhausted> {
+    fn work_out(
+        &self,
+        plan: &CyclePlan,
+        cycles: Range<i64>,
+    ) -> Result<Timeline, WorkBudgetExhausted> {
         let timeline = self.budget.timeline(plan, cycles)?;
         self.look_through(u64::try_from(timeline.work()).unwrap_or(u64::MAX));
         Ok(timeline)
@@ -123,7 +127,7 @@ impl CycleCache<'_> {
         self.looked_through.set(self.looked_through.get().saturating_add(count));
     }
 
-    fn near(&self, plan: &CyclePlan, cycles: Range<i64>) -> Result<&Timeline, Exhausted> {
+    fn near(&self, plan: &CyclePlan, cycles: Range<i64>) -> Result<&Timeline, WorkBudgetExhausted> {
         if let Some(timeline) = self.near.get() {
             return Ok(timeline);
         }
@@ -131,7 +135,11 @@ impl CycleCache<'_> {
         Ok(self.near.get_or_init(|| timeline))
     }
 
-    fn far(&self, plan: &CyclePlan, cycles: Range<i64>) -> Result<Rc<Timeline>, Exhausted> {
+    fn far(
+        &self,
+        plan: &CyclePlan,
+        cycles: Range<i64>,
+    ) -> Result<Rc<Timeline>, WorkBudgetExhausted> {
         let mut far = self.far.borrow_mut();
         let start = cycles.start;
         if let Some(timeline) = far.chunks.get(&start) {
@@ -140,7 +148,7 @@ impl CycleCache<'_> {
         let timeline = Rc::new(self.work_out(plan, cycles)?);
         let size = timeline.size();
         if far.size + size > REMEMBERED {
-            *far = Remembered::default();
+            *far = ChunkCache::default();
         }
         far.size += size;
         far.chunks.insert(start, Rc::clone(&timeline));
@@ -149,7 +157,7 @@ impl CycleCache<'_> {
 
     /// Charges visits to places in cycles that are already worked out. Sixteen of them take as long
     /// as working out a span.
-    pub(super) fn charge_visits(&self, visits: u64) -> Result<(), Exhausted> {
+    pub(super) fn charge_visits(&self, visits: u64) -> Result<(), WorkBudgetExhausted> {
         self.budget.spend(visits / 16);
         self.budget.check()
     }
@@ -160,7 +168,7 @@ impl CycleCache<'_> {
         plan: &CyclePlan,
         cycle: i64,
         ask: impl FnOnce(&Timeline) -> T,
-    ) -> Result<T, Exhausted> {
+    ) -> Result<T, WorkBudgetExhausted> {
         let cycles = self.chunk(cycle);
         Ok(if cycles.start == self.near_start {
             ask(self.near(plan, cycles)?)
@@ -177,7 +185,7 @@ impl CycleCache<'_> {
         grid: Grid,
         place: &Place,
         cycle_index: i64,
-    ) -> Result<Option<(i64, RunFate)>, Exhausted> {
+    ) -> Result<Option<(i64, RunFate)>, WorkBudgetExhausted> {
         if self.schedule.has_exclusions() {
             self.look_through(1);
         }

@@ -4,7 +4,7 @@ use super::catch_up::CatchUp;
 use super::cycle_cache::CycleCache;
 use super::starts::StartTimes;
 use super::{Run, smear};
-use crate::calendar::Exhausted;
+use crate::calendar::WorkBudgetExhausted;
 use crate::ids::Id;
 use crate::placement::{Place, piece_hash};
 use crate::rejection::{Reason, Rejection};
@@ -155,7 +155,7 @@ impl<'a> NewId<'a> {
         id: &Id<'_>,
         place: &Place,
         piece: u32,
-    ) -> Result<Option<FirstRun>, Exhausted> {
+    ) -> Result<Option<FirstRun>, WorkBudgetExhausted> {
         let times = self.cycles.runs_of(place);
         let Some(next) = times.next(self.created)? else { return Ok(None) };
         let deferred_from = Some(next.regular_unix_millis).filter(|time| *time != next.unix_millis);
@@ -169,7 +169,7 @@ impl<'a> NewId<'a> {
         let start = match smear {
             Smear::Over(starts) => starts.at(smear::position(hash, 0, 1, starts.span())),
             Smear::InTurns(clock) => {
-                clock.late(&self.cycles, place, hash).start(self.created, next.unix_millis)?
+                clock.late_runs(&self.cycles, place, hash).start(self.created, next.unix_millis)?
             }
         };
         let Some(start) = start.filter(|start| *start < next.unix_millis) else {

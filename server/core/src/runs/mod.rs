@@ -21,7 +21,7 @@ use crate::ids::{Id, hexadecimal};
 use crate::time::Moment;
 
 pub use around::{Runs, check_run_count};
-pub use columns::{AssignmentColumns, Decider, PackedIds, Wanted};
+pub use columns::{AssignmentColumns, ColumnSelection, Decider, PackedIds};
 pub use cycle_cache::CycleCache;
 pub use due::{Due, DueRuns, DueSpec, MissedRunPolicy};
 pub use first_run::{FirstRun, FirstRunPolicy, NewId, NewIdSpec};

@@ -3,8 +3,8 @@
 //! All queries about runs are answered here. Where cycles are periods, a run is an addition. Where
 //! they are units of a calendar, or have active windows or exclusions, cycles are worked out in
 //! chunks that all places share. This work is charged to a budget, so every query can end with
-//! [`Exhausted`]. Instants are milliseconds since the Unix epoch; those outside the years 1 to 9999
-//! count as the nearest inside.
+//! [`WorkBudgetExhausted`]. Instants are milliseconds since the Unix epoch; those outside the years
+//! 1 to 9999 count as the nearest inside.
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use super::Run;
 use super::cycle_cache::{BEFORE, CycleCache, within_time};
 use super::plain::PlainCycle;
 use super::starts::REACHED_CYCLES;
-use crate::calendar::{CyclePlan, Exhausted, RunFate};
+use crate::calendar::{CyclePlan, RunFate, WorkBudgetExhausted};
 use crate::limits::SEARCHED_CYCLES;
 use crate::placement::{Grid, Place};
 use crate::schedule::Schedule;
@@ -49,13 +49,13 @@ impl<'a> PlaceRuns<'a> {
     ///
     /// # Errors
     /// When the answer needs more work than its budget allows.
-    pub fn next(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
+    pub fn next(&self, unix_millis: i64) -> Result<Option<Run>, WorkBudgetExhausted> {
         self.all_from(unix_millis).next().transpose()
     }
 
     /// The same, but `None` if exclusions skip the next 64 cycles, so that little is looked through
     /// for a place that never runs.
-    pub(super) fn next_soon(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
+    pub(super) fn next_soon(&self, unix_millis: i64) -> Result<Option<Run>, WorkBudgetExhausted> {
         let millis = within_time(unix_millis);
         if self.schedule().plan().is_none() {
             return self.next(millis);
@@ -70,7 +70,7 @@ impl<'a> PlaceRuns<'a> {
     ///
     /// # Errors
     /// When the answer needs more work than its budget allows.
-    pub fn last(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
+    pub fn last(&self, unix_millis: i64) -> Result<Option<Run>, WorkBudgetExhausted> {
         let millis = within_time(unix_millis);
         self.last_before(self.schedule().cycle_of_millis(millis), millis)
     }
@@ -80,7 +80,7 @@ impl<'a> PlaceRuns<'a> {
     pub fn all_from(
         &self,
         unix_millis: i64,
-    ) -> impl Iterator<Item = Result<Run, Exhausted>> + use<'a> {
+    ) -> impl Iterator<Item = Result<Run, WorkBudgetExhausted>> + use<'a> {
         let millis = within_time(unix_millis);
         self.all_from_cycle(self.schedule().cycle_of_millis(millis), millis)
     }
@@ -90,7 +90,7 @@ impl<'a> PlaceRuns<'a> {
         &self,
         cycle: i64,
         millis: i64,
-    ) -> impl Iterator<Item = Result<Run, Exhausted>> + use<'a> {
+    ) -> impl Iterator<Item = Result<Run, WorkBudgetExhausted>> + use<'a> {
         let runs = *self;
         let first = match self.schedule().plan() {
             None => self.plain_cycles_before(millis),
@@ -111,7 +111,7 @@ impl<'a> PlaceRuns<'a> {
         &self,
         cycles: Range<i64>,
         millis: i64,
-    ) -> Result<Option<Run>, Exhausted> {
+    ) -> Result<Option<Run>, WorkBudgetExhausted> {
         let Some(plan) = self.schedule().plan() else {
             return Ok(Some(self.plain_run(cycles.start)));
         };
@@ -125,7 +125,11 @@ impl<'a> PlaceRuns<'a> {
     }
 
     /// The same as [`last`](Self::last) for an instant whose cycle is known.
-    pub(super) fn last_before(&self, cycle: i64, millis: i64) -> Result<Option<Run>, Exhausted> {
+    pub(super) fn last_before(
+        &self,
+        cycle: i64,
+        millis: i64,
+    ) -> Result<Option<Run>, WorkBudgetExhausted> {
         let Some(plan) = self.schedule().plan() else {
             let last = self.plain_run(self.plain_cycles_before(millis) - 1);
             return Ok(Some(last).filter(Run::is_in_time));
@@ -143,7 +147,7 @@ impl<'a> PlaceRuns<'a> {
     pub fn between(
         &self,
         range: Range<i64>,
-    ) -> impl DoubleEndedIterator<Item = Result<Run, Exhausted>> + use<'a> {
+    ) -> impl DoubleEndedIterator<Item = Result<Run, WorkBudgetExhausted>> + use<'a> {
         let (runs, plan) = (*self, self.schedule().plan());
         let range = within_time(range.start)..within_time(range.end);
         let cycles = match plan {
@@ -162,7 +166,7 @@ impl<'a> PlaceRuns<'a> {
     ///
     /// # Errors
     /// When the answer needs more work than its budget allows.
-    pub fn count(&self, range: Range<i64>) -> Result<u64, Exhausted> {
+    pub fn count(&self, range: Range<i64>) -> Result<u64, WorkBudgetExhausted> {
         let range = within_time(range.start)..within_time(range.end);
         if range.is_empty() {
             return Ok(0);
@@ -176,7 +180,10 @@ impl<'a> PlaceRuns<'a> {
     ///
     /// # Errors
     /// When the answer needs more work than its budget allows.
-    pub fn tally<const N: usize>(&self, instants: [i64; N]) -> Result<([u64; N], u64), Exhausted> {
+    pub fn tally<const N: usize>(
+        &self,
+        instants: [i64; N],
+    ) -> Result<([u64; N], u64), WorkBudgetExhausted> {
         let instants = instants.map(within_time);
         let mut counts = [0; N];
         let whole = instants.first().copied().unwrap_or(0)..instants.last().copied().unwrap_or(0);
@@ -224,7 +231,7 @@ impl<'a> PlaceRuns<'a> {
     }
 
     /// The first cycle whose run is not before an instant, if every cycle has one.
-    fn first_cycle(&self, millis: i64) -> Result<i64, Exhausted> {
+    fn first_cycle(&self, millis: i64) -> Result<i64, WorkBudgetExhausted> {
         match self.schedule().plan() {
             None => Ok(self.plain_cycles_before(millis)),
             Some(plan) => self.cycles_before(plan, millis),
@@ -232,7 +239,7 @@ impl<'a> PlaceRuns<'a> {
     }
 
     /// The run of a cycle; `None` if it is skipped.
-    fn run(&self, plan: &CyclePlan, cycle_index: i64) -> Result<Option<Run>, Exhausted> {
+    fn run(&self, plan: &CyclePlan, cycle_index: i64) -> Result<Option<Run>, WorkBudgetExhausted> {
         let fate = self.cache.fate(plan, self.grid, &self.place, cycle_index)?;
         Ok(fate.and_then(|(regular, fate)| {
             let instant = match fate {
@@ -257,7 +264,7 @@ impl<'a> PlaceRuns<'a> {
     }
 
     /// The first cycle whose run is not before `millis`, if every cycle has one.
-    fn cycles_before(&self, plan: &CyclePlan, millis: i64) -> Result<i64, Exhausted> {
+    fn cycles_before(&self, plan: &CyclePlan, millis: i64) -> Result<i64, WorkBudgetExhausted> {
         let cycle = self.schedule().cycle_of_millis(millis);
         for cycle in (cycle - BEFORE..=cycle + 1).rev() {
             let run = self.run(plan, cycle)?;
@@ -303,13 +310,13 @@ mod tests {
         let schedule = daily();
         let place = schedule.place_of_hash(1 << 63);
         let cache = schedule.cycle_cache(Moment::UNIX_EPOCH);
-        assert_eq!(cache.charge_visits(u64::MAX), Err(Exhausted));
+        assert_eq!(cache.charge_visits(u64::MAX), Err(WorkBudgetExhausted));
         let runs = cache.runs_of(&place);
-        assert_eq!(runs.next(0), Err(Exhausted));
-        assert_eq!(runs.last(0), Err(Exhausted));
-        assert_eq!(runs.count(0..1), Err(Exhausted));
-        assert_eq!(runs.all_from(0).collect::<Vec<_>>(), [Err(Exhausted)]);
-        assert_eq!(runs.between(0..1).next_back(), Some(Err(Exhausted)));
+        assert_eq!(runs.next(0), Err(WorkBudgetExhausted));
+        assert_eq!(runs.last(0), Err(WorkBudgetExhausted));
+        assert_eq!(runs.count(0..1), Err(WorkBudgetExhausted));
+        assert_eq!(runs.all_from(0).collect::<Vec<_>>(), [Err(WorkBudgetExhausted)]);
+        assert_eq!(runs.between(0..1).next_back(), Some(Err(WorkBudgetExhausted)));
         cache.begin_answer();
         assert!(runs.next(0).is_ok_and(|run| run.is_some()));
     }

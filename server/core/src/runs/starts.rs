@@ -16,11 +16,11 @@ pub(crate) struct StartTimes {
     /// Milliseconds over which runs are smeared: the requested span, or the usable time of the next
     /// cycles if that is less.
     span: u64,
-    usable: Usable,
+    usable: UsableTime,
 }
 
 #[derive(Debug, Clone)]
-enum Usable {
+enum UsableTime {
     All,
     /// Usable ticks since the Unix epoch, in order.
     Some {
@@ -33,14 +33,14 @@ impl StartTimes {
     /// The start times from `from` on, over a span in milliseconds of usable time.
     pub(crate) fn new(schedule: &Schedule, from: i64, span: u64) -> Self {
         let Some(plan) = schedule.plan().filter(|plan| plan.narrows()) else {
-            return Self { from, span, usable: Usable::All };
+            return Self { from, span, usable: UsableTime::All };
         };
         let tick_millis = schedule.tick_millis();
         let first = -(-from).div_euclid(tick_millis.cast_signed());
         let ticks = usable_from(plan, first, span / tick_millis + 1, REACHED_CYCLES);
         let length = |span: &Range<i64>| (span.end - span.start).unsigned_abs() * tick_millis;
         let span = span.min(ticks.iter().map(length).sum());
-        Self { from, span, usable: Usable::Some { ticks, tick_millis } }
+        Self { from, span, usable: UsableTime::Some { ticks, tick_millis } }
     }
 
     /// Milliseconds over which runs are smeared.
@@ -51,8 +51,8 @@ impl StartTimes {
     /// The instant at this position in the span; `None` if nothing may start there, nor soon after.
     pub(crate) fn at(&self, position: u64) -> Option<i64> {
         match &self.usable {
-            Usable::All => Some(self.from + position.cast_signed()),
-            Usable::Some { ticks, tick_millis } => {
+            UsableTime::All => Some(self.from + position.cast_signed()),
+            UsableTime::Some { ticks, tick_millis } => {
                 let mut left = position / tick_millis;
                 let span = ticks.iter().find(|span| {
                     let length = (span.end - span.start).unsigned_abs();

@@ -10,7 +10,7 @@ use crate::rejection::Rejection;
 
 /// The identity of a schedule in a catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct CatalogIdentity {
     /// `name/version`.
     text: String,
     /// Computed once, since every answer needs it.
@@ -32,7 +32,8 @@ impl Schedule {
     /// ```
     #[must_use]
     pub fn with_name(self, name: &ScheduleName) -> Self {
-        let named = Some(Named { text: name.to_string(), fingerprint: self.fingerprint() });
+        let named =
+            Some(CatalogIdentity { text: name.to_string(), fingerprint: self.fingerprint() });
         Self { named, ..self }
     }
 

@@ -21,7 +21,7 @@ use crate::placement::{Grid, Placement, greatest_common_divisor};
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
 
-use self::identity::Named;
+use self::identity::CatalogIdentity;
 
 pub use catalog::{Catalog, Meanings};
 pub use kinds::{Kind, KindSpec, Kinds};
@@ -43,7 +43,7 @@ pub struct Schedule {
     kinds: Option<Arc<Kinds>>,
     /// The kind whose places these are; `None` without kinds, and for a schedule as a whole.
     kind: Option<u32>,
-    named: Option<Named>,
+    named: Option<CatalogIdentity>,
 }
 
 impl Schedule {

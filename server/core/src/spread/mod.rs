@@ -30,6 +30,6 @@ pub mod named;
 mod order;
 
 pub use order::{
-    Certificate, Dealt, Groups, OnShortage, OrderDigest, Place, Policy, Pull, Source, Spread,
+    Certificate, DealtJob, Groups, OnShortage, OrderDigest, Place, Policy, Pull, Source, Spread,
     SpreadSpec, Turn,
 };

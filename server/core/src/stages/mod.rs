@@ -32,4 +32,4 @@ pub use next::{Next, NextSpec, Why};
 pub use plan::{AllocationSpec, Move, Plan, StageAllocation};
 pub use quotient::Rule;
 pub use spec::{StageSpec, Weighting, Workload};
-pub use starvation::Starved;
+pub use starvation::StarvedStage;

@@ -6,7 +6,7 @@ use super::load::Load;
 use super::nearby::forced;
 use super::quotient::{Rule, ratio};
 use super::spec::{Checked, StageSpec, Weighting, Workload, check};
-use super::starvation::{Starved, prevented, starved};
+use super::starvation::{StarvedStage, prevented, starved};
 use crate::limits::STAGE_WORKERS;
 use crate::rejection::{Rejection, in_range};
 
@@ -92,7 +92,7 @@ pub struct Plan {
     /// Whether `min_improvement_percent` ruled out a better allocation.
     pub improvement_too_small: bool,
     /// Stages with waiting jobs and no worker.
-    pub starved: Vec<Starved>,
+    pub starved: Vec<StarvedStage>,
     /// By how many microseconds the score would rise with `prevent_starvation`; 0 if that was
     /// asked for, or if no stage starves.
     pub starvation_prevention_cost: f64,

@@ -6,7 +6,7 @@ use super::quotient::{Quotient, Rule};
 
 /// A stage with waiting jobs that may have workers and has none.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Starved {
+pub struct StarvedStage {
     /// Its place in the pipeline.
     pub stage: usize,
     /// The jobs that wait.
@@ -47,7 +47,7 @@ pub(super) fn starved(
     is_waiting: &[bool],
     backlogs: impl Iterator<Item = u64>,
     counts: &[u64],
-) -> Vec<Starved> {
+) -> Vec<StarvedStage> {
     let stages = || shares.iter().zip(counts).enumerate();
     let losses = stages().filter_map(|(at, (share, count))| loss(rule, at, share, *count));
     let giver = losses.min().and_then(|least: Quotient| stages().nth(least.stage));
@@ -61,7 +61,7 @@ pub(super) fn starved(
         stages().zip(is_waiting).zip(backlogs).filter(|((_, is_waiting), _)| **is_waiting);
     let without = waiting.filter_map(|(((stage, (share, count)), _), backlog)| {
         let is_starved = *count == 0 && share.maximum > 0;
-        is_starved.then(|| Starved { stage, backlog, cost: cost_of(share) })
+        is_starved.then(|| StarvedStage { stage, backlog, cost: cost_of(share) })
     });
     without.collect()
 }

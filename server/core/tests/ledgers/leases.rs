@@ -64,7 +64,7 @@ impl Machine for Leases<u64, u8> {
 
 /// What an observer outside the machine knows of a job.
 #[derive(Debug, Clone, Copy, Default)]
-struct Known {
+struct JobRecord {
     attempts: u32,
     /// Attempts that do not count, because the job was released.
     released: u32,
@@ -81,7 +81,7 @@ struct Known {
 
 /// Records what was promised, and reports what was not kept.
 struct Ledger {
-    jobs: Vec<Known>,
+    jobs: Vec<JobRecord>,
     /// The number of jobs that have been leased at least once.
     begun: usize,
     max_held: usize,
@@ -97,12 +97,12 @@ fn ensure(holds: bool, promise: impl FnOnce() -> String) -> Checked {
 
 impl Ledger {
     fn new(job_count: usize, max_held: usize, max_outstanding: usize) -> Self {
-        let jobs = vec![Known::default(); job_count];
+        let jobs = vec![JobRecord::default(); job_count];
         Self { jobs, begun: 0, max_held, max_outstanding, now: 0 }
     }
 
     fn holds(&self, job: usize) -> bool {
-        let Known { held, outcome, .. } = self.jobs[job];
+        let JobRecord { held, outcome, .. } = self.jobs[job];
         outcome.is_none() && held.is_some_and(|(_, deadline)| deadline > self.now)
     }
 
@@ -113,9 +113,9 @@ impl Ledger {
 
     /// Whether a consumer that asks now must get a job.
     fn is_due(&self, consumer: u8) -> bool {
-        let expires = |job: &Known| job.held.is_some_and(|(_, deadline)| deadline <= self.now);
-        let is_last = |job: &Known| job.attempts - job.released >= MAX_ATTEMPT_COUNT;
-        let open = |job: &&Known| job.outcome.is_none() && !(expires(job) && is_last(job));
+        let expires = |job: &JobRecord| job.held.is_some_and(|(_, deadline)| deadline <= self.now);
+        let is_last = |job: &JobRecord| job.attempts - job.released >= MAX_ATTEMPT_COUNT;
+        let open = |job: &&JobRecord| job.outcome.is_none() && !(expires(job) && is_last(job));
         let again = self
             .jobs
             .iter()
@@ -147,7 +147,7 @@ impl Ledger {
         let held = Some((id, lease.deadline));
         let released_late = false;
         self.jobs[index] =
-            Known { attempts: id.attempt, consumer, held, ready: None, released_late, ..job };
+            JobRecord { attempts: id.attempt, consumer, held, ready: None, released_late, ..job };
         ensure(self.held_by(consumer) <= self.max_held, || "too many leases".to_owned())
     }
 

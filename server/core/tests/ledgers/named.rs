@@ -43,7 +43,7 @@ pub(crate) fn jobs(id: &str, count: usize) -> Vec<Bytes> {
 
 /// What a producer remembers of a group until the group is settled.
 #[derive(Debug, Clone, Default)]
-struct Owned {
+struct ProducerGroup {
     jobs: Vec<Bytes>,
     receipt: Option<Receipt>,
     known_settled: Vec<(u32, u32)>,
@@ -97,7 +97,7 @@ pub(crate) struct World {
     epoch: u64,
     spec: NamedSpreadSpec,
     machine: NamedSpread,
-    owned: BTreeMap<String, Owned>,
+    owned: BTreeMap<String, ProducerGroup>,
     ledger: BTreeMap<(String, u32), JobLedger>,
     given: Vec<(String, u32, LeaseId)>,
     consumers: [Arc<str>; 2],
@@ -164,7 +164,8 @@ impl World {
         self.named += 1;
         let id = format!("g{}", self.named);
         let jobs = jobs(&id, 1 + self.below(7));
-        let owned = Owned { jobs, receipt: Some(self.receipt()), ..Owned::default() };
+        let owned =
+            ProducerGroup { jobs, receipt: Some(self.receipt()), ..ProducerGroup::default() };
         if self.below(3) == 0 {
             let half = owned.jobs.len() / 2;
             let (first, second) = owned.jobs.split_at(half);

@@ -3,7 +3,7 @@
 use offbeat_core::limits::{ANSWER_PIECES, ANSWER_RUNS};
 use offbeat_core::runs::{FirstRun, FirstRunPolicy, NewId, NewIdSpec};
 use offbeat_core::runs::{Runs, check_run_count};
-use offbeat_core::{Catalog, Exhausted, Id, Moment, Place, Reason, Rejection, Schedule};
+use offbeat_core::{Catalog, Id, Moment, Place, Reason, Rejection, Schedule, WorkBudgetExhausted};
 
 use super::convert;
 use offbeat_proto as proto;
@@ -40,17 +40,17 @@ pub(super) fn assign(
         .map(|new_id| new_id_of(schedule, new_id, from))
         .transpose()
         .map_err(|rejection| rejection.under("new_id"))?;
-    let asked = Asked { schedule, id, run_count, runs, prefix, new_id };
-    let pieces = (0..pieces).map(|piece| asked.piece(&place, piece)).collect::<Result<_, _>>()?;
+    let query = AssignmentQuery { schedule, id, run_count, runs, prefix, new_id };
+    let pieces = (0..pieces).map(|piece| query.piece(&place, piece)).collect::<Result<_, _>>()?;
     Ok(proto::AssignSlotResponse {
         identity: Some(convert::identity(&whole)),
         pieces,
-        explanation: Some(convert::placement_explanation(&place, &asked.id)),
+        explanation: Some(convert::placement_explanation(&place, &query.id)),
     })
 }
 
 /// Values that all pieces share.
-struct Asked<'a> {
+struct AssignmentQuery<'a> {
     schedule: &'a Schedule,
     id: Id<'a>,
     run_count: usize,
@@ -59,8 +59,8 @@ struct Asked<'a> {
     new_id: Option<NewId<'a>>,
 }
 
-impl Asked<'_> {
-    fn piece(&self, place: &Place, piece: u32) -> Result<proto::Piece, Exhausted> {
+impl AssignmentQuery<'_> {
+    fn piece(&self, place: &Place, piece: u32) -> Result<proto::Piece, WorkBudgetExhausted> {
         let place = self.schedule.piece(place, piece);
         // At least one run is found, even if none is requested: it gives the cycle.
         let next = self.runs.next_runs(&place).take(self.run_count.max(1));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offbeat_core::runs::Wanted;
+use offbeat_core::runs::ColumnSelection;
 use offbeat_core::{Catalog, Moment, Rejection, Schedule};
 use tonic::Status;
 
@@ -26,7 +26,7 @@ pub(super) struct Batch {
     schedule: Arc<Schedule>,
     from: Moment,
     run_key_prefix: String,
-    wanted: Wanted,
+    wanted: ColumnSelection,
     permit: Option<Permit>,
 }
 

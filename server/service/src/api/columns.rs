@@ -3,8 +3,8 @@
 use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS, SEARCHED_CYCLES};
 use offbeat_core::rejection::shorten;
 use offbeat_core::runs::Runs;
-use offbeat_core::runs::{AssignmentColumns, PackedIds, Wanted};
-use offbeat_core::{Exhausted, Id, Place, Reason, Rejection, Run, Schedule};
+use offbeat_core::runs::{AssignmentColumns, ColumnSelection, PackedIds};
+use offbeat_core::{Id, Place, Reason, Rejection, Run, Schedule, WorkBudgetExhausted};
 
 use super::convert::{self, Column, Ids, ZoneColumn};
 use super::weights::Pieces;
@@ -139,17 +139,17 @@ impl Ids {
 }
 
 /// The columns that a mask names. Without a mask, or with an empty one: all but last runs.
-pub(super) fn wanted(mask: Option<prost_types::FieldMask>) -> Result<Wanted, Rejection> {
+pub(super) fn wanted(mask: Option<prost_types::FieldMask>) -> Result<ColumnSelection, Rejection> {
     let paths = mask.map(|mask| mask.paths).unwrap_or_default();
     if paths.is_empty() {
-        return Ok(Wanted::ALL);
+        return Ok(ColumnSelection::ALL);
     }
     if paths.len() > MASK_PATHS.max_size() {
         let value = format_args!("{} paths", paths.len());
         let allowed = format!("must be {MASK_PATHS}");
         return Err(Rejection::new(Reason::OutOfRange, "read_mask.paths", value, allowed));
     }
-    let mut wanted = Wanted::NONE;
+    let mut wanted = ColumnSelection::NONE;
     for (place, path) in paths.iter().enumerate() {
         let column = match path.as_str() {
             "slot_indexes" => &mut wanted.slots,
@@ -184,8 +184,8 @@ pub(super) fn assign(
     run_key_prefix: String,
     column: &Column,
     pieces: &Pieces,
-    wanted: Wanted,
-) -> Result<proto::SlotAssignments, Exhausted> {
+    wanted: ColumnSelection,
+) -> Result<proto::SlotAssignments, WorkBudgetExhausted> {
     if !pieces.are_by_weight()
         && let Some(packed) = column.ids.packed()
         && let Some(decider) = runs.own.decider(wanted)
@@ -220,7 +220,7 @@ pub(super) fn assign(
 
 /// Drops the columns that were not requested. Where IDs are decided one by one, filling every
 /// column costs little.
-fn only(columns: proto::SlotAssignments, wanted: Wanted) -> proto::SlotAssignments {
+fn only(columns: proto::SlotAssignments, wanted: ColumnSelection) -> proto::SlotAssignments {
     fn kept<T>(is_wanted: bool, column: Vec<T>) -> Vec<T> {
         if is_wanted { column } else { Vec::new() }
     }
@@ -276,7 +276,7 @@ struct Answer<'a> {
 }
 
 /// The place of an ID, its next run, and its last run if it is requested and exists.
-type Assigned = (Place, Run, Option<Run>);
+type Assignment = (Place, Run, Option<Run>);
 
 impl Answer<'_> {
     fn take(&mut self, place: Result<Place, Rejection>) {
@@ -304,7 +304,7 @@ impl Answer<'_> {
     }
 
     /// Answers the held places, zone by zone: each zone has its own cycles.
-    fn release(&mut self) -> Result<(), Exhausted> {
+    fn release(&mut self) -> Result<(), WorkBudgetExhausted> {
         let held = std::mem::take(&mut self.held);
         let mut found: Vec<(Option<Run>, Option<Run>)> = vec![(None, None); held.len()];
         let zoned = self.runs.zoned.iter().enumerate().map(|(zone, runs)| (Some(zone), runs));
@@ -330,11 +330,11 @@ impl Answer<'_> {
     }
 
     /// The last run before the batch's instant, if it is wanted.
-    fn last_run(&self, runs: &Runs<'_>, place: &Place) -> Result<Option<Run>, Exhausted> {
+    fn last_run(&self, runs: &Runs<'_>, place: &Place) -> Result<Option<Run>, WorkBudgetExhausted> {
         if self.last_runs { runs.last_run(place) } else { Ok(None) }
     }
 
-    fn push(&mut self, row: usize, piece: u32, assigned: Result<Assigned, Rejection>) {
+    fn push(&mut self, row: usize, piece: u32, assigned: Result<Assignment, Rejection>) {
         let columns = &mut self.columns;
         if self.pieces.are_by_weight() {
             columns.id_indexes.push(i32::try_from(row).unwrap_or(i32::MAX));

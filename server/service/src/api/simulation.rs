@@ -39,12 +39,12 @@ const PROGRESS: Duration = Duration::from_millis(200);
 pub struct SimulationHandlers {
     free: Arc<Semaphore>,
     at_once: usize,
-    most: Most,
+    limits: ScenarioLimits,
 }
 
 /// Limits of the size of a scenario.
 #[derive(Debug, Clone, Copy)]
-struct Most {
+struct ScenarioLimits {
     jobs: Limit,
     seconds: Limit,
     bytes: Limit,
@@ -55,12 +55,12 @@ impl SimulationHandlers {
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         let at_once = limits.simulations;
-        let most = Most {
+        let limits = ScenarioLimits {
             jobs: limits.simulated_jobs,
             seconds: limits.simulated_seconds,
             bytes: limits.simulation_bytes,
         };
-        Self { free: Arc::new(Semaphore::new(at_once)), at_once, most }
+        Self { free: Arc::new(Semaphore::new(at_once)), at_once, limits }
     }
 }
 
@@ -78,8 +78,8 @@ impl SimulationService for SimulationHandlers {
         let place = Arc::clone(&self.free).try_acquire_owned();
         let place = place.map_err(|_| status::simulations_busy(self.at_once))?;
         let v1beta1::SimulateRequest { scenario, include_json } = request.into_inner();
-        let most = self.most;
-        let read = move || read(&scenario, most);
+        let limits = self.limits;
+        let read = move || read(&scenario, limits);
         let scenario = offload(true, permit.clone(), read).await?;
         let scenario = scenario.map_err(status::refused)?;
         let watch = Arc::new(Watch::default());
@@ -98,7 +98,8 @@ impl SimulationService for SimulationHandlers {
         };
         let named = std::thread::Builder::new().name("simulation".to_owned());
         named.spawn(run).map_err(|error| status::internal(&error.to_string()))?;
-        let running = Running { work, watch, ticks: tokio::time::interval(PROGRESS), total };
+        let running =
+            RunningSimulation { work, watch, ticks: tokio::time::interval(PROGRESS), total };
         let answers = futures_util::stream::unfold(Some(running), |running| async {
             let mut running = running?;
             let (answer, goes_on) = running.next().await;
@@ -109,20 +110,20 @@ impl SimulationService for SimulationHandlers {
 }
 
 /// A simulation in progress. Dropping this stops it.
-struct Running {
+struct RunningSimulation {
     work: oneshot::Receiver<Result<Result<v1beta1::SimulationResults, Status>, RunError>>,
     watch: Arc<Watch>,
     ticks: Interval,
     total: Span,
 }
 
-impl Drop for Running {
+impl Drop for RunningSimulation {
     fn drop(&mut self) {
         self.watch.stop.store(true, Ordering::Relaxed);
     }
 }
 
-impl Running {
+impl RunningSimulation {
     async fn next(&mut self) -> (Result<v1beta1::SimulateResponse, Status>, bool) {
         let event = tokio::select! {
             biased;
@@ -150,7 +151,7 @@ impl Running {
     }
 }
 
-fn read(text: &str, most: Most) -> Result<Scenario, Rejection> {
+fn read(text: &str, limits: ScenarioLimits) -> Result<Scenario, Rejection> {
     if !SCENARIO_BYTES.allows(text.len() as i128) {
         let (value, allowed) =
             (format!("{} bytes", text.len()), format!("must be {SCENARIO_BYTES}"));
@@ -163,9 +164,9 @@ fn read(text: &str, most: Most) -> Result<Scenario, Rejection> {
     let mut scenario = parse(text, &no_files)?;
     (scenario.max_events, scenario.keeps_rows) = (SIMULATED_EVENTS, false);
     for (field, made, of, limit) in [
-        ("users.count", scenario.job_count(), "jobs", most.jobs),
-        ("duration", scenario.run_seconds(), "seconds", most.seconds),
-        ("users.count", scenario.memory(), "bytes of memory", most.bytes),
+        ("users.count", scenario.job_count(), "jobs", limits.jobs),
+        ("duration", scenario.run_seconds(), "seconds", limits.seconds),
+        ("users.count", scenario.memory(), "bytes of memory", limits.bytes),
     ] {
         if !limit.allows(i128::try_from(made).unwrap_or(i128::MAX)) {
             let allowed =
@@ -339,7 +340,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_simulation_that_panics_ends_its_request_as_a_panic() {
-        let lost = |work| Running {
+        let lost = |work| RunningSimulation {
             work,
             watch: Arc::default(),
             ticks: tokio::time::interval(PROGRESS),

@@ -16,7 +16,7 @@ use super::convert;
 use super::describe::describe;
 use super::stream;
 use super::{audit, due_runs, migration};
-use crate::schedules::Loaded;
+use crate::schedules::LoadedSchedules;
 use crate::work::{Permit, offload};
 use offbeat_proto as proto;
 use offbeat_proto::slot_service_server::SlotService;
@@ -27,13 +27,13 @@ use offbeat_proto::status;
 #[derive(Debug, Clone)]
 pub struct SlotHandlers {
     now: fn() -> Moment,
-    schedules: Loaded,
+    schedules: LoadedSchedules,
 }
 
 impl SlotHandlers {
     /// Handlers that take default times from `now`, and named schedules from `schedules`.
     #[must_use]
-    pub const fn new(now: fn() -> Moment, schedules: Loaded) -> Self {
+    pub const fn new(now: fn() -> Moment, schedules: LoadedSchedules) -> Self {
         Self { now, schedules }
     }
 }

@@ -2,7 +2,7 @@
 
 use offbeat_core::ids::check_names;
 use offbeat_core::stages::{
-    AllocationSpec, Arrivals, Move, NextSpec, Plan, Rule, StageAllocation, StageSpec, Starved,
+    AllocationSpec, Arrivals, Move, NextSpec, Plan, Rule, StageAllocation, StageSpec, StarvedStage,
     Weighting, Why,
 };
 use offbeat_core::{Reason, Rejection, Span};
@@ -11,7 +11,7 @@ use tonic::{Request, Response, Status};
 use super::convert::{duration, optional_span, required, span, unknown_enum_value, wide};
 use crate::work::offload;
 use offbeat_proto as proto;
-use offbeat_proto::allocate_workers_response::Outcome as Allocated;
+use offbeat_proto::allocate_workers_response::Outcome as AllocationOutcome;
 use offbeat_proto::choose_stage_response::Outcome as Gone;
 use offbeat_proto::stage_service_server::StageService;
 use offbeat_proto::status;
@@ -80,9 +80,10 @@ pub fn allocate(
         min_improvement_percent: min_improvement_percent.into(),
         prevent_starvation,
     };
-    let outcome = spec.plan()?.map_or(Allocated::AllStagesDone(proto::AllStagesDone {}), |plan| {
-        Allocated::Allocation(allocation(rule, names, &plan))
-    });
+    let outcome =
+        spec.plan()?.map_or(AllocationOutcome::AllStagesDone(proto::AllStagesDone {}), |plan| {
+            AllocationOutcome::Allocation(allocation(rule, names, &plan))
+        });
     Ok(proto::AllocateWorkersResponse { outcome: Some(outcome) })
 }
 
@@ -233,11 +234,12 @@ fn allocation(rule: Rule, names: Vec<String>, plan: &Plan) -> proto::WorkerAlloc
         worker_count: workers(*count),
     });
     let moves = moves.collect();
-    let starved = plan.starved.iter().map(|Starved { stage, backlog, cost }| proto::StarvedStage {
-        stage_name: name_of(Some(*stage)),
-        backlog_count: wide(*backlog),
-        cost: *cost,
-    });
+    let starved =
+        plan.starved.iter().map(|StarvedStage { stage, backlog, cost }| proto::StarvedStage {
+            stage_name: name_of(Some(*stage)),
+            backlog_count: wide(*backlog),
+            cost: *cost,
+        });
     let starved_stages = starved.collect();
     let stable = |stage: &StageAllocation| stage.load.min_stable_workers();
     let stages = names.into_iter().zip(&plan.stages).map(|(name, stage)| proto::StageAllocation {

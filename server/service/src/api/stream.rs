@@ -6,7 +6,7 @@ use offbeat_core::{Moment, Reason, Rejection};
 use tonic::{Status, Streaming};
 
 use super::batch::{Batch, Opening};
-use crate::schedules::Loaded;
+use crate::schedules::LoadedSchedules;
 use crate::work::Permit;
 use offbeat_proto as proto;
 use offbeat_proto::status;
@@ -15,7 +15,7 @@ use offbeat_proto::status;
 struct Conversation {
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,
-    schedules: Loaded,
+    schedules: LoadedSchedules,
     permit: Option<Permit>,
     batch: Option<Batch>,
     answered: bool,
@@ -26,7 +26,7 @@ struct Conversation {
 pub(super) fn assignments(
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,
-    schedules: Loaded,
+    schedules: LoadedSchedules,
     permit: Option<Permit>,
 ) -> impl Stream<Item = Result<proto::StreamSlotAssignmentsResponse, Status>> {
     let start = Conversation {

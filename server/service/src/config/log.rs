@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn libraries_do_not_warn_of_what_peers_do_unless_they_are_asked() {
+    fn libraries_do_not_log_peer_errors_by_default() {
         for (filter, h2_warns, we_tell) in [
             ("info", false, true),
             ("off", false, false),

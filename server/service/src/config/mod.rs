@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_machines_reach_is_encrypted_or_allowed() {
+    fn remote_listeners_must_be_encrypted_or_explicitly_insecure() {
         assert!(refusal(&["--listen", "0.0.0.0:2328"]).contains("--insecure"));
         assert!(refusal(&["--listen", "127.0.0.1:1,[::]:2"]).contains("[::]:2 is refused"));
         assert!(refusal(&["--admin-listen", "0.0.0.0:2329"]).contains("--admin-insecure"));

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn typos_are_found_and_what_others_set_is_not() {
+    fn typos_are_found_and_foreign_variables_ignored() {
         let known = ["OFFBEAT_LISTEN", "OFFBEAT_ADMIN_LISTEN", "OFFBEAT_LOG"].map(str::to_owned);
         let found = |name: &str, value: &str| {
             let unknown = unknown_variables([(name.into(), value.into())], &known);

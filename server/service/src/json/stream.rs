@@ -41,7 +41,7 @@ pub(crate) async fn call(request: Request, next: Next, outcome: Outcome) -> Resp
             outcome.set(&status); // no messages at all
             Body::from(end(&status))
         }
-        None => Body::new(Enveloped { body, outcome, ended: false }),
+        None => Body::new(EnvelopedBody { body, outcome, ended: false }),
     };
     for name in ["grpc-status", "grpc-message", "grpc-status-details-bin"] {
         head.headers.remove(name);
@@ -77,13 +77,13 @@ pub(crate) fn end(status: &Status) -> Bytes {
 }
 
 /// A body whose trailers become the last envelope.
-struct Enveloped {
+struct EnvelopedBody {
     body: Body,
     outcome: Outcome,
     ended: bool,
 }
 
-impl HttpBody for Enveloped {
+impl HttpBody for EnvelopedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -9,7 +9,7 @@ use tonic::Status;
 use super::Peer;
 use super::method::Method;
 use crate::limits::{PROBES, STREAMING_SHARE};
-use crate::work::{Permit, Shared};
+use crate::work::{Permit, SharedResources};
 
 /// Counts the requests in flight, and the bytes of their messages.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub struct Admission {
     /// Places that streams may take.
     streams: Arc<Semaphore>,
     limit: usize,
-    shared: Shared,
+    shared: SharedResources,
 }
 
 impl Admission {
@@ -30,7 +30,7 @@ impl Admission {
             free: Arc::new(Semaphore::new(limit)),
             streams: Arc::new(Semaphore::new((limit * share).div_ceil(100))),
             limit,
-            shared: Shared::new(bytes),
+            shared: SharedResources::new(bytes),
         }
     }
 

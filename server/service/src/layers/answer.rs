@@ -51,27 +51,27 @@ pub(super) fn bound(response: Response, terms: Terms, call: Call) -> Response {
         return call.refuse(refused);
     }
     let late = terms.deadline.sleep();
-    let ended = terms.ends.clone().map(|mut ends| {
-        let ended: Ended = Box::pin(async move {
+    let end_signal = terms.ends.clone().map(|mut ends| {
+        let end_signal: EndSignal = Box::pin(async move {
             if ends.wait_for(|end| *end).await.is_err() {
                 std::future::pending::<()>().await; // the server is gone: nothing ends the stream
             }
         });
-        ended
+        end_signal
     });
     let rest = Bytes::new();
-    let open = Open { late, ended, rest, terms, call, is_counted: length.is_some() };
+    let open = OpenBody { late, end_signal, rest, terms, call, is_counted: length.is_some() };
     response.map(|body| Body::new(BoundBody(Some((body, open)))))
 }
 
-type Ended = Pin<Box<dyn Future<Output = ()> + Send>>;
+type EndSignal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// `None` once it has ended.
-struct BoundBody(Option<(Body, Open)>);
+struct BoundBody(Option<(Body, OpenBody)>);
 
-struct Open {
+struct OpenBody {
     late: Option<Pin<Box<Sleep>>>,
-    ended: Option<Ended>,
+    end_signal: Option<EndSignal>,
     /// Remaining bytes of a long frame.
     rest: Bytes,
     terms: Terms,
@@ -109,7 +109,7 @@ impl HttpBody for BoundBody {
         }
         if open.rest.is_empty() {
             let polled = Pin::new(body).poll_frame(cx);
-            if polled.is_pending() && is_ready(&mut open.ended, cx) {
+            if polled.is_pending() && is_ready(&mut open.end_signal, cx) {
                 return this.end(status::shutting_down());
             }
             match ready!(polled).map(|frame| frame.map(Frame::into_data)) {

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_of_tokens_is_refused_without_showing_it() {
+    fn invalid_token_files_are_refused_without_showing_their_content() {
         let long = "x".repeat(4_097);
         let many = format!("{NEW}\n").repeat(65);
         for bad in [

@@ -65,7 +65,7 @@ pub struct Stack {
     /// Time for a unary call.
     pub unary_time: Duration,
     /// When open streams must end.
-    pub ends: Ends,
+    pub ends: ShutdownSignals,
 }
 
 /// Limits of the sizes of messages.
@@ -96,7 +96,7 @@ impl MessageLimits {
 
 /// When open streams must end; each becomes true once.
 #[derive(Debug, Clone)]
-pub struct Ends {
+pub struct ShutdownSignals {
     /// The server begins to stop: ends the streams of methods with `ends_on_drain`.
     pub draining: watch::Receiver<bool>,
     /// The grace period is over: ends all other streams.

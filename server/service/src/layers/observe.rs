@@ -23,22 +23,22 @@ use crate::telemetry;
 
 /// The final status of a request; later ones are ignored.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Outcome(Arc<OnceLock<Ended>>);
+pub(crate) struct Outcome(Arc<OnceLock<FinalStatus>>);
 
 #[derive(Debug)]
-struct Ended {
+struct FinalStatus {
     code: Code,
     reason: Option<String>,
 }
 
 impl Outcome {
     pub(crate) fn set(&self, status: &Status) {
-        let ended = || Ended { code: status.code(), reason: status::reason_in(status) };
+        let ended = || FinalStatus { code: status.code(), reason: status::reason_in(status) };
         self.0.get_or_init(ended);
     }
 
     pub(crate) fn is_ok(&self) {
-        self.0.get_or_init(|| Ended { code: Code::Ok, reason: None });
+        self.0.get_or_init(|| FinalStatus { code: Code::Ok, reason: None });
     }
 
     /// Takes the status from gRPC's headers or trailers, if they have one.
@@ -76,7 +76,7 @@ pub(super) async fn observe(
         false => tracing::Span::none(),
     };
     let recorded =
-        Recorded { record, metrics: Arc::clone(&stack.metrics), call: call.clone(), span };
+        RecordOnDrop { record, metrics: Arc::clone(&stack.metrics), call: call.clone(), span };
     request.extensions_mut().insert(call.clone());
     let answered = AssertUnwindSafe(next.run(request).instrument(recorded.span.clone()));
     let mut response = match answered.catch_unwind().await {
@@ -96,14 +96,14 @@ pub(super) async fn observe(
 }
 
 /// Records the request when dropped: with the body of its response, or with a call that has none.
-struct Recorded {
+struct RecordOnDrop {
     record: Record,
     metrics: Arc<Metrics>,
     call: Call,
     span: tracing::Span,
 }
 
-impl Drop for Recorded {
+impl Drop for RecordOnDrop {
     fn drop(&mut self) {
         let ended = self.call.outcome.0.get();
         // Without a status, the caller left before the end.
@@ -116,7 +116,7 @@ impl Drop for Recorded {
 /// The body of an answer, whose end is recorded.
 struct RecordedBody {
     body: Option<Body>,
-    recorded: Recorded,
+    recorded: RecordOnDrop,
 }
 
 impl HttpBody for RecordedBody {

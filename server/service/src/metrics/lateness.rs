@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_called_other_is_counted_with_the_others() {
+    fn a_schedule_named_other_is_counted_with_the_others() {
         let lateness = Lateness::new(&mut Registry::default());
         assert!(!lateness.record(OTHER, OTHER, &[1]));
         assert!(lateness.record(OTHER, "mail", &[1]));

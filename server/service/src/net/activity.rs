@@ -44,12 +44,12 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Answers {
     next: u64,
-    waiting: BTreeMap<u64, Untaken>,
+    waiting: BTreeMap<u64, UnreadResponse>,
 }
 
 /// The part of a response that its peer has not read.
 #[derive(Debug, Default)]
-struct Untaken {
+struct UnreadResponse {
     pieces: usize,
     /// When the peer must have read a piece; `None` while none waits for it.
     until: Option<Instant>,
@@ -61,7 +61,7 @@ impl Activity {
         let mut answers = self.lock();
         let number = answers.next;
         answers.next += 1;
-        answers.waiting.insert(number, Untaken::default());
+        answers.waiting.insert(number, UnreadResponse::default());
         drop(answers);
         self.0.has_begun.store(true, Ordering::Relaxed);
         self.0.changed.notify_waiters();
@@ -101,7 +101,7 @@ impl Activity {
             }
             tokio::time::sleep(CHECK_INTERVAL).await;
             let now = Instant::now();
-            let is_late = |untaken: &Untaken| untaken.until.is_some_and(|until| until < now);
+            let is_late = |unread: &UnreadResponse| unread.until.is_some_and(|until| until < now);
             if self.lock().waiting.values().any(is_late) {
                 return;
             }
@@ -130,15 +130,15 @@ impl InFlight {
         let held = head.extensions.remove::<HeldAnswer>();
         let deadline = held.as_ref().and_then(|held| held.deadline);
         let timeout = ReadTimeout { time, end: deadline.map(|deadline| deadline + AFTER_DEADLINE) };
-        self.update(|untaken| untaken.until = Some(timeout.until()));
+        self.update(|unread| unread.until = Some(timeout.until()));
         let permit = held.map(|held| held.permit);
         let answer = Arc::new(Answer { in_flight: self, timeout, permit });
         Response::from_parts(head, Body::new(TrackedBody { body, answer }))
     }
 
-    fn update(&self, change: impl FnOnce(&mut Untaken)) {
-        if let Some(untaken) = self.activity.lock().waiting.get_mut(&self.number) {
-            change(untaken);
+    fn update(&self, change: impl FnOnce(&mut UnreadResponse)) {
+        if let Some(unread) = self.activity.lock().waiting.get_mut(&self.number) {
+            change(unread);
         }
     }
 }
@@ -181,14 +181,14 @@ impl Answer {
 
     /// Counts the pieces that the peer has not read. Each change restarts its time.
     fn update(&self, count: impl FnOnce(usize) -> usize) {
-        self.in_flight.update(|untaken| {
-            let pieces = count(untaken.pieces);
+        self.in_flight.update(|unread| {
+            let pieces = count(unread.pieces);
             if pieces == 0 {
-                untaken.until = None;
-            } else if pieces != untaken.pieces {
-                untaken.until = Some(self.timeout.until());
+                unread.until = None;
+            } else if pieces != unread.pieces {
+                unread.until = Some(self.timeout.until());
             }
-            untaken.pieces = pieces;
+            unread.pieces = pieces;
         });
     }
 }
@@ -247,7 +247,7 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::*;
-    use crate::work::Shared;
+    use crate::work::SharedResources;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -275,7 +275,7 @@ mod tests {
     async fn an_answer_is_in_flight_until_its_last_piece_is_sent() {
         let activity = Activity::default();
         let mut response = Response::new(Body::from("text"));
-        let (places, shared) = (Arc::new(Semaphore::new(1)), Shared::new(0));
+        let (places, shared) = (Arc::new(Semaphore::new(1)), SharedResources::new(0));
         let permit = Permit::new(vec![Arc::clone(&places).try_acquire_owned().unwrap()], shared);
         let deadline = Some(Instant::now() + 20 * SECOND);
         response.extensions_mut().insert(HeldAnswer { deadline, permit });
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_reader_who_takes_a_piece_has_time_for_the_next() {
+    async fn a_reader_that_takes_a_piece_has_time_for_the_next() {
         let activity = Activity::default();
         let chunks = ["one", "two", "three"].map(|text| Ok::<_, std::io::Error>(Bytes::from(text)));
         let chunks = futures_util::stream::iter(chunks);

@@ -16,7 +16,7 @@ use super::connection::Connections;
 use crate::console::{self, Console};
 use crate::layers::{Admission, AllowedHosts, Credentials, Peer};
 use crate::metrics::{self, Metrics, Snapshot};
-use crate::schedules::Loaded;
+use crate::schedules::LoadedSchedules;
 use crate::spreads::SpreadStore;
 
 /// State of a server that the admin port shows.
@@ -27,7 +27,7 @@ pub(crate) struct AdminState {
     /// The connections of each listener, under its address.
     pub(crate) connections: Vec<(String, Arc<Connections>)>,
     pub(crate) admission: Admission,
-    pub(crate) schedules: Loaded,
+    pub(crate) schedules: LoadedSchedules,
     pub(crate) store: Arc<dyn SpreadStore>,
     pub(crate) hosts: AllowedHosts,
     /// The tokens of those who may read metrics and settings.

@@ -17,7 +17,7 @@ use tower::ServiceExt as _;
 
 use super::activity::Activity;
 use super::io::TimeoutIo;
-use super::listener::{Accepted, Listener};
+use super::listener::{AcceptedConnection, Listener};
 use super::tls::Tls;
 use super::uids::Uids;
 use crate::layers::Peer;
@@ -115,8 +115,8 @@ impl Connections {
             self.metrics.connected();
             let (connections, mut cut) = (Arc::clone(&self), self.cut.subscribe());
             let is_allowed = match &accepted {
-                Accepted::Unix(socket) => self.uids.allow(socket),
-                Accepted::Tcp(_) => true,
+                AcceptedConnection::Unix(socket) => self.uids.allow(socket),
+                AcceptedConnection::Tcp(_) => true,
             };
             let peer = Peer::new(on_loopback, is_allowed);
             if is_allowed {
@@ -138,11 +138,11 @@ impl Connections {
         }
     }
 
-    async fn serve(&self, accepted: Accepted, peer: Peer) {
+    async fn serve(&self, accepted: AcceptedConnection, peer: Peer) {
         match (accepted, &self.tls) {
-            (Accepted::Unix(socket), _) => self.speak(socket, peer).await,
-            (Accepted::Tcp(socket), None) => self.speak(socket, peer).await,
-            (Accepted::Tcp(socket), Some(tls)) => {
+            (AcceptedConnection::Unix(socket), _) => self.speak(socket, peer).await,
+            (AcceptedConnection::Tcp(socket), None) => self.speak(socket, peer).await,
+            (AcceptedConnection::Tcp(socket), Some(tls)) => {
                 let handshake = tls.acceptor().accept(socket);
                 match tokio::time::timeout(self.settings.first_bytes, handshake).await {
                     Ok(Ok(socket)) => self.speak(socket, peer).await,

@@ -61,15 +61,15 @@ impl Listener {
     }
 
     /// The next connection, however long it takes.
-    pub(super) async fn accept(&self) -> Accepted {
+    pub(super) async fn accept(&self) -> AcceptedConnection {
         loop {
             let accepted = match self {
                 Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
                     let _ = stream.set_nodelay(true); // fails if the peer has gone
-                    Accepted::Tcp(stream)
+                    AcceptedConnection::Tcp(stream)
                 }),
                 Self::Unix(_, listener) => {
-                    listener.accept().await.map(|(stream, _)| Accepted::Unix(stream))
+                    listener.accept().await.map(|(stream, _)| AcceptedConnection::Unix(stream))
                 }
             };
             match accepted {
@@ -106,7 +106,7 @@ impl Listener {
 
 /// A connection that was accepted.
 #[derive(Debug)]
-pub(super) enum Accepted {
+pub(super) enum AcceptedConnection {
     Tcp(TcpStream),
     Unix(UnixStream),
 }

@@ -13,11 +13,11 @@ const LOG_INTERVAL: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub(super) struct Uids {
     allowed: Arc<[u32]>,
-    refused: Arc<Mutex<Refused>>,
+    refused: Arc<Mutex<RefusalLog>>,
 }
 
 #[derive(Debug, Default)]
-struct Refused {
+struct RefusalLog {
     count: u64,
     logged: Option<Instant>,
 }

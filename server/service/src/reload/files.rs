@@ -20,7 +20,7 @@ const READABLE_BY_OTHERS: u32 = 0o004;
 
 /// Files, with their contents at the last read.
 #[derive(Debug, Clone)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedFiles {
     paths: Vec<PathBuf>,
     limit: Limit,
     held: Vec<Vec<u8>>,
@@ -30,7 +30,7 @@ pub(crate) struct Watched {
 
 /// Result of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Polled {
+pub(super) enum PollOutcome {
     /// The previous content.
     Same,
     /// New content that may still be incomplete.
@@ -39,7 +39,7 @@ pub(super) enum Polled {
     Changed,
 }
 
-impl Watched {
+impl WatchedFiles {
     /// Reads files for the first time, each within a limit.
     pub(crate) fn read(limit: Limit, paths: Vec<PathBuf>) -> Result<Self, String> {
         let held = read_all(limit, &paths)?;
@@ -64,22 +64,22 @@ impl Watched {
     /// Polls the files. A file that is being rewritten in place may be incomplete, so a change
     /// counts only when the files stay the same: for a moment if each ends with a line feed,
     /// otherwise from one poll to the next.
-    pub(super) async fn poll(&mut self) -> Result<Polled, String> {
+    pub(super) async fn poll(&mut self) -> Result<PollOutcome, String> {
         let now = self.read_again().await?;
         if now == self.held {
-            return Ok(Polled::Same);
+            return Ok(PollOutcome::Same);
         }
         let is_whole = now.iter().all(|content| content.ends_with(b"\n"));
         if is_whole {
             tokio::time::sleep(SETTLING_TIME).await;
             if self.read_again().await? != now {
-                return Ok(Polled::Settling);
+                return Ok(PollOutcome::Settling);
             }
         } else if self.seen.replace(now.clone()).is_none_or(|seen| seen != now) {
-            return Ok(Polled::Settling);
+            return Ok(PollOutcome::Settling);
         }
         (self.held, self.seen) = (now, None);
-        Ok(Polled::Changed)
+        Ok(PollOutcome::Changed)
     }
 
     /// Reads the files on a thread that may wait for a slow volume.

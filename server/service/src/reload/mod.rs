@@ -17,9 +17,9 @@ use crate::layers::{Credentials, Tokens};
 use crate::limits::SECRET_FILE_BYTES;
 use crate::metrics::{CERTIFICATES, Metrics, SCHEDULES, TOKENS};
 use crate::net::tls::Tls;
-use crate::schedules::Loaded;
-use files::{Polled, Watched};
-use schedules::{Found, ScheduleFile};
+use crate::schedules::LoadedSchedules;
+use files::{PollOutcome, WatchedFiles};
+use schedules::{InitialLoad, ScheduleFile};
 
 /// Interval of polls.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
@@ -42,7 +42,7 @@ pub(crate) struct Reloadable {
 /// Files, and the value that is made from them.
 #[derive(Debug)]
 struct Source<T> {
-    watched: Watched,
+    watched: WatchedFiles,
     made: T,
     state: SourceState,
 }
@@ -58,7 +58,7 @@ enum SourceState {
 }
 
 impl<T> Source<T> {
-    const fn new(watched: Watched, made: T) -> Self {
+    const fn new(watched: WatchedFiles, made: T) -> Self {
         Self { watched, made, state: SourceState::Accepted }
     }
 
@@ -67,7 +67,7 @@ impl<T> Source<T> {
     async fn poll(
         &mut self,
         asked: bool,
-        replace: impl AsyncFnOnce(&mut T, &Watched) -> Result<(), String>,
+        replace: impl AsyncFnOnce(&mut T, &WatchedFiles) -> Result<(), String>,
     ) -> Result<bool, String> {
         let polled = match self.watched.poll().await {
             Ok(polled) => polled,
@@ -78,10 +78,10 @@ impl<T> Source<T> {
             }
         };
         let is_tried = match (polled, self.state) {
-            (Polled::Settling, _) => false,
-            (Polled::Changed, _) | (Polled::Same, SourceState::Unreadable) => true,
-            (Polled::Same, SourceState::Refused) => asked,
-            (Polled::Same, SourceState::Accepted) => false,
+            (PollOutcome::Settling, _) => false,
+            (PollOutcome::Changed, _) | (PollOutcome::Same, SourceState::Unreadable) => true,
+            (PollOutcome::Same, SourceState::Refused) => asked,
+            (PollOutcome::Same, SourceState::Accepted) => false,
         };
         if !is_tried {
             return Ok(false);
@@ -103,7 +103,7 @@ impl Reloadable {
             Some(path) => {
                 let refused = |why| format!("--token-file: {why}");
                 let watched =
-                    Watched::read(SECRET_FILE_BYTES, vec![path.clone()]).map_err(refused)?;
+                    WatchedFiles::read(SECRET_FILE_BYTES, vec![path.clone()]).map_err(refused)?;
                 let tokens = parse_tokens(&watched).map_err(refused)?;
                 Some(Source::new(watched, Credentials::new(tokens)))
             }
@@ -111,7 +111,7 @@ impl Reloadable {
         };
         let found = config.schedules.as_ref().map(ScheduleFile::read).transpose()?;
         let (schedules, refused_schedules) = match found {
-            Some(Found { watched, file, refused }) => {
+            Some(InitialLoad { watched, file, refused }) => {
                 let is_refused = refused.is_some();
                 let state = if is_refused { SourceState::Refused } else { SourceState::Accepted };
                 (Some(Source { watched, made: file, state }), refused)
@@ -161,7 +161,7 @@ impl Reloadable {
     }
 
     /// The schedules that callers may name; without a file there are none.
-    pub(crate) fn schedules(&self) -> Loaded {
+    pub(crate) fn schedules(&self) -> LoadedSchedules {
         self.schedules.as_ref().map(|source| source.made.loaded()).unwrap_or_default()
     }
 
@@ -209,7 +209,7 @@ impl Reloadable {
 fn read_tls(files: &TlsFiles) -> Result<Source<Tls>, String> {
     let mut paths = vec![files.certificate.clone(), files.key.clone()];
     paths.extend(files.client_ca.clone());
-    let watched = Watched::read(SECRET_FILE_BYTES, paths)?;
+    let watched = WatchedFiles::read(SECRET_FILE_BYTES, paths)?;
     let tls = Tls::new(watched.contents())?;
     Ok(Source::new(watched, tls))
 }
@@ -228,7 +228,7 @@ fn report(metrics: &Metrics, what: &'static str, replaced: Result<bool, String>)
     }
 }
 
-fn parse_tokens(watched: &Watched) -> Result<Tokens, String> {
+fn parse_tokens(watched: &WatchedFiles) -> Result<Tokens, String> {
     let text = std::str::from_utf8(watched.first()).map_err(|_| "must be text".to_owned())?;
     Tokens::parse(text)
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use offbeat_core::{Catalog, Meanings};
 use offbeat_text::schedules::parse;
 
-use super::files::Watched;
+use super::files::WatchedFiles;
 use super::last_good::LastGood;
 use crate::config::ScheduleFiles;
 use crate::limits::SCHEDULE_FILE_BYTES;
-use crate::schedules::Loaded;
+use crate::schedules::LoadedSchedules;
 
 /// Maximum number of removed versions that the log names.
 const SHOWN: usize = 8;
@@ -20,13 +20,13 @@ pub(super) struct ScheduleFile {
     path: PathBuf,
     last_good: Option<LastGood>,
     meanings: Meanings,
-    loaded: Loaded,
+    loaded: LoadedSchedules,
 }
 
 /// The result of the first read.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) watched: Watched,
+pub(super) struct InitialLoad {
+    pub(super) watched: WatchedFiles,
     pub(super) file: ScheduleFile,
     /// Why the file is refused, if the last good copy is used instead.
     pub(super) refused: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct Found {
 impl ScheduleFile {
     /// Reads the file for the first time; if it is refused, the copy of the last good one is used.
     /// A copy also tells what versions meant before this start.
-    pub(super) fn read(files: &ScheduleFiles) -> Result<Found, String> {
+    pub(super) fn read(files: &ScheduleFiles) -> Result<InitialLoad, String> {
         let path = &files.path;
         let last_good = files.last_good.as_deref().map(LastGood::try_new).transpose();
         let last_good = last_good.map_err(|why| format!("--last-good-schedules: {why}"))?;
@@ -47,13 +47,13 @@ impl ScheduleFile {
         if let Some(Ok(copied)) = &copied {
             learn(&mut meanings, path, copied)?;
         }
-        let (watched, read) = match Watched::read(SCHEDULE_FILE_BYTES, vec![path.clone()]) {
+        let (watched, read) = match WatchedFiles::read(SCHEDULE_FILE_BYTES, vec![path.clone()]) {
             Ok(watched) => {
                 let read = catalog(path, watched.first());
                 let read = read.and_then(|read| learn(&mut meanings, path, &read).map(|()| read));
                 (watched, read)
             }
-            Err(why) => (Watched::unread(SCHEDULE_FILE_BYTES, vec![path.clone()]), Err(why)),
+            Err(why) => (WatchedFiles::unread(SCHEDULE_FILE_BYTES, vec![path.clone()]), Err(why)),
         };
         let (catalog, refused) = match (read, copied) {
             (Ok(catalog), _) => (catalog, None),
@@ -63,8 +63,8 @@ impl ScheduleFile {
             }
             (Err(why), None) => return Err(format!("--schedules: {why}; {}", way_out(path))),
         };
-        let (path, loaded) = (path.clone(), Loaded::new(catalog));
-        Ok(Found { watched, file: Self { path, last_good, meanings, loaded }, refused })
+        let (path, loaded) = (path.clone(), LoadedSchedules::new(catalog));
+        Ok(InitialLoad { watched, file: Self { path, last_good, meanings, loaded }, refused })
     }
 
     /// The copy of the last good file, if one is kept.
@@ -73,13 +73,13 @@ impl ScheduleFile {
     }
 
     /// The loaded schedules; a clone follows later reloads.
-    pub(super) fn loaded(&self) -> Loaded {
+    pub(super) fn loaded(&self) -> LoadedSchedules {
         self.loaded.clone()
     }
 
     /// Uses the current content of the file, which is read on another thread: a large one takes
     /// long.
-    pub(super) async fn replace(&mut self, watched: &Watched) -> Result<(), String> {
+    pub(super) async fn replace(&mut self, watched: &WatchedFiles) -> Result<(), String> {
         let (path, contents) = (self.path.clone(), watched.first().to_vec());
         let read = tokio::task::spawn_blocking(move || catalog(&path, &contents)).await;
         let catalog = read.map_err(|error| error.to_string())??;

@@ -43,7 +43,7 @@ pub struct Description {
 
 /// Jobs that were leased at one moment.
 #[derive(Debug, Clone)]
-pub struct Leased {
+pub struct LeasedJobs {
     /// The life of the spread.
     pub epoch: u64,
     /// How long they are leased, in milliseconds.
@@ -62,7 +62,7 @@ pub struct Leased {
 
 /// The results of settlements.
 #[derive(Debug, Clone)]
-pub struct Settled {
+pub struct SettlementResults {
     /// One for each settlement, in their order.
     pub outcomes: Vec<SettleOutcome>,
     /// End of the extended leases.
@@ -194,14 +194,14 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         consumer: &Arc<str>,
         count: usize,
         wait: Duration,
-    ) -> Result<Leased, Rejection>;
+    ) -> Result<LeasedJobs, Rejection>;
 
     /// Settles or extends each lease.
     async fn settle(
         &self,
         name: &str,
         settlements: Vec<(LeaseId, SettleAction)>,
-    ) -> Result<Settled, Rejection>;
+    ) -> Result<SettlementResults, Rejection>;
 
     /// Describes a spread, and lists up to `count` of its next jobs.
     async fn describe(

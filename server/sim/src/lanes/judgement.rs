@@ -2,7 +2,7 @@
 
 use super::by_type::Routing;
 use super::search::Candidate;
-use super::selection::{COMPARED, Tried};
+use super::selection::{COMPARED, CandidateTrial};
 use super::trial::{Streams, Trial, cost, mean_slowdown};
 
 /// The most streams that a verdict may take.
@@ -34,8 +34,8 @@ pub enum Verdict {
 pub(super) fn verdict(
     streams: &Streams<'_>,
     queue: &mut Trial,
-    mut timeouts: Option<&mut Tried<Candidate>>,
-    mut by_type: Option<&mut Tried<Routing>>,
+    mut timeouts: Option<&mut CandidateTrial<Candidate>>,
+    mut by_type: Option<&mut CandidateTrial<Routing>>,
 ) -> Verdict {
     let mut decided = (Verdict::NoLanes, false);
     for count in [COMPARED, MOST] {
@@ -58,8 +58,8 @@ pub(super) fn verdict(
 /// in both figures.
 fn decide(
     queue: &Trial,
-    timeouts: Option<&Tried<Candidate>>,
-    by_type: Option<&Tried<Routing>>,
+    timeouts: Option<&CandidateTrial<Candidate>>,
+    by_type: Option<&CandidateTrial<Routing>>,
 ) -> (Verdict, bool) {
     let with_timeouts = timeouts.map_or(Verdict::NoLanes, |lanes| judge(lanes, queue, 1.0));
     let routed = by_type.map_or(Verdict::NoLanes, |lanes| judge(lanes, queue, 1.0));
@@ -78,7 +78,7 @@ fn decide(
 
 /// Lanes are worthwhile if the mean slowdown falls by at least a twentieth, and the cost falls
 /// below `price`, a part of the other cost, both with certainty.
-fn judge<C>(lanes: &Tried<C>, other: &Trial, price: f64) -> Verdict {
+fn judge<C>(lanes: &CandidateTrial<C>, other: &Trial, price: f64) -> Verdict {
     let slowdown = lanes.trial.against(other, mean_slowdown);
     let cost = lanes.trial.against(other, cost);
     let is_last = lanes.trial.count().min(other.count()) >= MOST;

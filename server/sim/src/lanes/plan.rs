@@ -6,7 +6,7 @@ use super::by_type::{Routing, Routings};
 use super::judgement::{Verdict, verdict};
 use super::question::{PlanSpec, Question};
 use super::search::{Candidate, Search};
-use super::selection::{Lanes, Room, Selection, Tried, select};
+use super::selection::{CandidateTrial, Lanes, Room, Selection, select};
 use super::tags::Tags;
 use super::timeouts::{Timeouts, lanes_of};
 use super::trial::{Ratio, STREAM_JOBS, Streams, Summary, Trial, mean_slowdown, mean_sojourn};
@@ -223,11 +223,11 @@ impl PlanSpec {
 /// How jobs fare with lanes at another rate: the requested one times `factor`.
 fn sensed<L: Lanes>(
     lanes: &L,
-    tried: Option<&Tried<L::Candidate>>,
+    tried: Option<&CandidateTrial<L::Candidate>>,
     streams: &Streams<'_>,
     factor: f64,
 ) -> Result<Option<Summary>, Rejection> {
-    let Some(Tried { candidate, .. }) = tried else { return Ok(None) };
+    let Some(CandidateTrial { candidate, .. }) = tried else { return Ok(None) };
     let mut trial = lanes.trial(candidate)?;
     streams.simulate(&mut [&mut trial], SENSED);
     let keeps_up = factor < 1.0 || lanes.keeps_up_with_more(candidate);
@@ -235,12 +235,12 @@ fn sensed<L: Lanes>(
 }
 
 fn by_types(
-    found: &Tried<Routing>,
+    found: &CandidateTrial<Routing>,
     types: &[TypeFigures],
-    timeouts: Option<&Tried<Candidate>>,
+    timeouts: Option<&CandidateTrial<Candidate>>,
     queue: &Trial,
 ) -> LanesByType {
-    let Tried { candidate, trial, has_room } = found;
+    let CandidateTrial { candidate, trial, has_room } = found;
     let worker = |lane: usize| candidate.workers.get(lane).copied().unwrap_or_default();
     LanesByType {
         slow_types: types.iter().take(candidate.slow_types).map(|kind| kind.place).collect(),

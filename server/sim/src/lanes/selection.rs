@@ -48,7 +48,7 @@ pub(super) enum Room {
 
 /// Lanes that were tried.
 #[derive(Debug, Clone)]
-pub(super) struct Tried<C> {
+pub(super) struct CandidateTrial<C> {
     pub(super) candidate: C,
     pub(super) trial: Trial,
     /// Whether there is as much room as was asked for.
@@ -59,7 +59,7 @@ pub(super) struct Tried<C> {
 #[derive(Debug)]
 pub(super) struct Selection<C> {
     /// The best of them; `None` if none keep up.
-    pub(super) best: Option<Tried<C>>,
+    pub(super) best: Option<CandidateTrial<C>>,
     /// For each candidate of the chart, its trial; `None` if its workers do not keep up.
     pub(super) chart: Vec<(C, Option<Trial>)>,
 }
@@ -72,7 +72,7 @@ pub(super) fn select<L: Lanes>(
     streams: &Streams<'_>,
     room: Room,
 ) -> Result<Selection<L::Candidate>, Rejection> {
-    let mut all: Vec<Tried<L::Candidate>> = Vec::new();
+    let mut all: Vec<CandidateTrial<L::Candidate>> = Vec::new();
     let mut pending: Vec<L::Candidate> = chart.clone();
     pending.extend(others);
     for _ in 0..=IMPROVEMENTS {
@@ -84,7 +84,7 @@ pub(super) fn select<L: Lanes>(
             let mut trial = lanes.trial(&candidate)?;
             streams.simulate(&mut [&mut trial], SCREENED);
             let has_room = lanes.has_room(&candidate, room);
-            all.push(Tried { candidate, trial, has_room });
+            all.push(CandidateTrial { candidate, trial, has_room });
         }
         let before = all.first().map(|best| best.candidate.clone());
         sort(&mut all);
@@ -109,13 +109,13 @@ pub(super) fn select<L: Lanes>(
 }
 
 /// The best first: those with room before the others, then by their cost.
-fn sort<C>(all: &mut [Tried<C>]) {
+fn sort<C>(all: &mut [CandidateTrial<C>]) {
     all.sort_by(|one, other| {
         other.has_room.cmp(&one.has_room).then_with(|| one.worth().total_cmp(&other.worth()))
     });
 }
 
-impl<C> Tried<C> {
+impl<C> CandidateTrial<C> {
     fn worth(&self) -> f64 {
         self.trial.mean_log(cost)
     }

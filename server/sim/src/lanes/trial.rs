@@ -167,17 +167,17 @@ impl Trial {
         }
     }
 
-    fn sorted(&self, figure: &dyn Fn(&Performance) -> f64) -> Sorted {
+    fn sorted(&self, figure: &dyn Fn(&Performance) -> f64) -> SortedFigures {
         let mut figures: Vec<f64> = self.runs.iter().map(figure).collect();
         figures.sort_by(f64::total_cmp);
-        Sorted(figures)
+        SortedFigures(figures)
     }
 }
 
 /// Figures of streams, ascending.
-struct Sorted(Vec<f64>);
+struct SortedFigures(Vec<f64>);
 
-impl Sorted {
+impl SortedFigures {
     /// The figure that a share of the streams does not exceed.
     #[expect(
         clippy::cast_possible_truncation,

@@ -146,12 +146,12 @@ pub struct Digest {
     late_runs: LateRuns,
     least_kind_distance: Option<u64>,
     /// Only of the first seed of a strategy.
-    shown: Option<Shown>,
+    details: Option<RunDetails>,
 }
 
 /// Results that are shown for one run only.
 #[derive(Debug)]
-struct Shown {
+struct RunDetails {
     series: Series,
     partners: Vec<Vec<PartnerStep>>,
     /// Kept until all strategies have been run: their histograms share their edges.
@@ -166,12 +166,12 @@ impl Digest {
     #[must_use]
     pub fn of(scenario: &Scenario, number: usize, mut trace: Trace) -> Self {
         let figures = Figures::of(&mut trace, scenario.timing.cycle);
-        let shown = number.is_multiple_of(scenario.seeds.len().max(1)).then(|| {
+        let details = number.is_multiple_of(scenario.seeds.len().max(1)).then(|| {
             let series = Series::of(&trace, scenario.duration);
             let mut intervals = std::mem::take(&mut trace.intervals);
             let [late_interval] = quantiles(&mut intervals, [0.999]);
             let partners = std::mem::take(&mut trace.partner_steps);
-            Shown { series, partners, intervals, late_interval }
+            RunDetails { series, partners, intervals, late_interval }
         });
         let Trace { is_cut, partners, phases, tail, enqueued_jobs, .. } = trace;
         let Trace { late_runs, least_kind_distance, .. } = trace;
@@ -184,7 +184,7 @@ impl Digest {
             enqueued_jobs,
             late_runs,
             least_kind_distance,
-            shown,
+            details,
         }
     }
 }
@@ -216,9 +216,9 @@ impl Results {
                 (partners(scenario, &digests), digests.iter().any(|digest| digest.is_cut));
             let late_runs = scenario.producer.as_ref().map(|_| late_runs(&digests));
             let least = digests.iter().filter_map(|digest| digest.least_kind_distance).min();
-            let shown = digests.into_iter().find_map(|digest| digest.shown);
-            let (series, intervals) =
-                shown.map_or_else(Default::default, |shown| (shown.series, shown.intervals));
+            let details = digests.into_iter().find_map(|digest| digest.details);
+            let (series, intervals) = details
+                .map_or_else(Default::default, |details| (details.series, details.intervals));
             strategies.push(Outcome {
                 name: strategy.name.clone(),
                 kind: strategy.kind.name(),
@@ -302,8 +302,8 @@ fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
 
 /// The edges of the histograms: the same for all strategies, so that they can be compared.
 fn edges(digests: &[Vec<Digest>]) -> Vec<f64> {
-    let shown = || digests.iter().flatten().filter_map(|digest| digest.shown.as_ref());
-    let low = shown().filter_map(|shown| shown.intervals.iter().min()).min().copied();
-    let high = shown().map(|shown| shown.late_interval).max();
+    let details = || digests.iter().flatten().filter_map(|digest| digest.details.as_ref());
+    let low = details().filter_map(|details| details.intervals.iter().min()).min().copied();
+    let high = details().map(|details| details.late_interval).max();
     Histogram::edges(low.unwrap_or(0), high.unwrap_or(0))
 }

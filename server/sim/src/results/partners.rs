@@ -78,9 +78,9 @@ impl PartnerSeries {
 }
 
 pub(super) fn partners(scenario: &Scenario, digests: &[Digest]) -> Vec<PartnerFigures> {
-    let shown = digests.iter().find_map(|digest| digest.shown.as_ref());
+    let details = digests.iter().find_map(|digest| digest.details.as_ref());
     let figures = |(place, partner): (usize, &Partner)| {
-        let steps = shown.and_then(|shown| shown.partners.get(place));
+        let steps = details.and_then(|details| details.partners.get(place));
         let mean = |of: &dyn Fn(&PartnerTally) -> f64| {
             let tallies = digests.iter().filter_map(|digest| digest.partners.get(place));
             tallies.map(of).sum::<f64>() / real((digests.len() as u64).max(1))

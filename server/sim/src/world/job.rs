@@ -78,12 +78,12 @@ impl NewJobs {
 
 /// Jobs that come back, and those that are not due yet.
 #[derive(Debug)]
-pub(super) struct Delayed {
+pub(super) struct DelayedJobs {
     jobs: Ascending<Timed<Job>>,
     number: u64,
 }
 
-impl Delayed {
+impl DelayedJobs {
     pub(super) const fn new() -> Self {
         Self { jobs: Ascending::new(), number: 0 }
     }

@@ -6,13 +6,13 @@ use super::job::{CHILD, Job};
 #[derive(Debug)]
 pub(super) struct KindDistances {
     /// By user; empty where there is only one kind.
-    latest: Vec<Latest>,
+    latest: Vec<LatestRuns>,
     least: u64,
 }
 
 /// The latest run of a user, and the latest run of another kind.
 #[derive(Debug, Clone, Copy)]
-struct Latest {
+struct LatestRuns {
     at: u64,
     other: u64,
     kind: u8,
@@ -20,7 +20,7 @@ struct Latest {
 
 impl KindDistances {
     pub(super) fn new(population: u32, kind_count: usize) -> Self {
-        let none = Latest { at: NEVER, other: NEVER, kind: 0 };
+        let none = LatestRuns { at: NEVER, other: NEVER, kind: 0 };
         let users = if kind_count > 1 { population as usize } else { 0 };
         Self { latest: vec![none; users], least: NEVER }
     }

@@ -8,10 +8,10 @@ use crate::scenario::{Partner, Scenario};
 
 /// The limiters, by partner.
 #[derive(Debug)]
-pub(super) struct Limiters(Vec<Limited>);
+pub(super) struct Limiters(Vec<PartnerLimiter>);
 
 #[derive(Debug)]
-struct Limited {
+struct PartnerLimiter {
     /// Time between two calls, in microseconds; and when the next may come.
     gap: Option<u64>,
     next: u64,
@@ -32,7 +32,7 @@ pub(super) enum Admission {
 
 impl Limiters {
     pub(super) fn new(scenario: &Scenario) -> Self {
-        let limited = |partner: &Partner| Limited {
+        let limited = |partner: &Partner| PartnerLimiter {
             gap: partner.limiter.max_per_second.map(|most| 1_000_000 / u64::from(most.max(1))),
             next: 0,
             max_concurrent: partner.limiter.max_concurrent,
@@ -78,7 +78,7 @@ impl Limiters {
     }
 }
 
-impl Limited {
+impl PartnerLimiter {
     fn admit(&mut self, job: &mut Job, calls: u32, now: u64) -> Admission {
         if let Some(gap) = self.gap.filter(|_| !job.is_paced) {
             job.is_paced = true;

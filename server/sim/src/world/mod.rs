@@ -34,7 +34,7 @@ use crate::scenario::{Scenario, Strategy, StrategyKind};
 use accounts::Accounts;
 use attempts::{Attempt, Attempts, End};
 use clock::{Clock, NEVER};
-use job::{CHILD, Delayed, Job, NewJobs};
+use job::{CHILD, DelayedJobs, Job, NewJobs};
 use limiters::{Admission, Limiters};
 use locks::Locks;
 pub use metrics::{LateRuns, PartnerStep, PartnerTally, Row, Trace};
@@ -100,7 +100,7 @@ struct World<'a> {
     partners: Partners,
     limiters: Limiters,
     attempts: Attempts,
-    delayed: Delayed,
+    delayed: DelayedJobs,
     reschedules: bool,
     locks: Locks,
     workers: Workers,
@@ -124,7 +124,7 @@ impl<'a> World<'a> {
             limiters: Limiters::new(scenario),
             generator,
             attempts: Attempts::new(),
-            delayed: Delayed::new(),
+            delayed: DelayedJobs::new(),
             reschedules: false,
             locks: Locks::new(scenario),
             workers: Workers::new(scenario, queue.worker_count()),

@@ -11,7 +11,7 @@ const CUSTOMERS: u64 = 0x5DEE_CE66_D1CE_4E5B;
 
 #[derive(Debug)]
 pub(super) struct Partners {
-    partners: Vec<Asked>,
+    partners: Vec<PartnerState>,
     of_user: Vec<u8>,
     tallies: Vec<PartnerTally>,
     /// By kind, how many calls an attempt makes.
@@ -25,10 +25,10 @@ pub(super) struct Partners {
 }
 
 #[derive(Debug)]
-struct Asked {
+struct PartnerState {
     partner: Partner,
     second: u64,
-    asked: u32,
+    calls: u32,
     /// Attempts that wait for it without success, because it is down.
     unanswered: u32,
 }
@@ -46,15 +46,15 @@ impl Partners {
     pub(super) fn new(scenario: &Scenario, seed: u64, step: u32) -> Self {
         let partners = &scenario.partners;
         let of_user = customers(partners, scenario.population, seed);
-        let asked = |partner: &Partner| Asked {
+        let state = |partner: &Partner| PartnerState {
             partner: partner.clone(),
             second: 0,
-            asked: 0,
+            calls: 0,
             unanswered: 0,
         };
         let tallies = vec![PartnerTally::default(); partners.len()];
         Self {
-            partners: partners.iter().map(asked).collect(),
+            partners: partners.iter().map(state).collect(),
             of_user,
             before: tallies.clone(),
             tallies,
@@ -84,9 +84,9 @@ impl Partners {
 
     /// How long a worker would be busy with a job that began now, in microseconds.
     pub(super) fn time_of(&self, job: &Job, now: u64) -> u64 {
-        let asked = self.asked_by(job).and_then(|(place, _)| self.partners.get(place));
-        let down = asked.filter(|asked| is_down(&asked.partner, now));
-        down.map_or(job.left, |asked| asked.partner.outage_time)
+        let state = self.asked_by(job).and_then(|(place, _)| self.partners.get(place));
+        let down = state.filter(|state| is_down(&state.partner, now));
+        down.map_or(job.left, |state| state.partner.outage_time)
     }
 
     /// Counts the wait of a customer's job for its first attempt.
@@ -106,13 +106,13 @@ impl Partners {
 
     /// Ends an attempt that the partner did not answer.
     pub(super) fn gave_up(&mut self, job: &Job) {
-        let asked = self.asked_by(job).and_then(|(place, _)| self.partners.get_mut(place));
-        asked.into_iter().for_each(|asked| asked.unanswered -= 1);
+        let state = self.asked_by(job).and_then(|(place, _)| self.partners.get_mut(place));
+        state.into_iter().for_each(|state| state.unanswered -= 1);
     }
 
     /// For each partner, the workers that wait for it without success.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = u32> + '_ {
-        self.partners.iter().map(|asked| asked.unanswered)
+        self.partners.iter().map(|state| state.unanswered)
     }
 
     /// Ends a second.
@@ -147,24 +147,24 @@ impl Partners {
     #[inline]
     pub(super) fn ask(&mut self, job: &Job, now: u64) -> Reply {
         let Some((place, calls)) = self.asked_by(job) else { return Reply::Answered };
-        let (Some(asked), Some(tally)) =
+        let (Some(state), Some(tally)) =
             (self.partners.get_mut(place), self.tallies.get_mut(place))
         else {
             return Reply::Answered;
         };
-        let partner = &asked.partner;
+        let partner = &state.partner;
         if is_down(partner, now) {
             tally.failed += 1;
-            asked.unanswered += 1;
+            state.unanswered += 1;
             return Reply::Down { time: partner.outage_time };
         }
         if let Some(most) = partner.max_per_second {
             let second = now / 1_000_000;
-            if second != asked.second {
-                (asked.second, asked.asked) = (second, 0);
+            if second != state.second {
+                (state.second, state.calls) = (second, 0);
             }
-            asked.asked = asked.asked.saturating_add(calls);
-            if asked.asked > most {
+            state.calls = state.calls.saturating_add(calls);
+            if state.calls > most {
                 tally.throttled += 1;
                 let (time, retry_after) = (partner.refusal_time, partner.retry_after);
                 return Reply::Refused { time, retry_after };

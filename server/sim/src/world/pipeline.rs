@@ -41,7 +41,7 @@ struct Item {
 
 /// A worker with an item.
 #[derive(Debug, Clone, Copy)]
-struct Working {
+struct BusyWorker {
     worker: usize,
     item: Item,
 }
@@ -61,7 +61,7 @@ struct Pipeline<'a> {
     idle_count: usize,
     /// The floor of the slowdown, in microseconds.
     floor: u64,
-    departures: BinaryHeap<Reverse<Timed<Working>>>,
+    departures: BinaryHeap<Reverse<Timed<BusyWorker>>>,
     next_batch: u64,
     number: u64,
     now: u64,
@@ -204,7 +204,7 @@ impl<'a> Pipeline<'a> {
 
     fn depart(&mut self) {
         let Some(Reverse(Timed { what, .. })) = self.departures.pop() else { return };
-        let Working { worker, item } = what;
+        let BusyWorker { worker, item } = what;
         let stage = self.places.get(worker).copied().unwrap_or_default();
         self.stages.get_mut(stage).into_iter().for_each(|stage| stage.busy -= 1);
         self.rest(worker, stage);
@@ -283,7 +283,7 @@ impl<'a> Pipeline<'a> {
         self.row.started += 1;
         let number = self.number;
         self.number += 1;
-        let what = Working { worker, item };
+        let what = BusyWorker { worker, item };
         self.departures.push(Reverse(Timed { at: self.now + time, number, what }));
     }
 }

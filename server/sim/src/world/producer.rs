@@ -9,7 +9,7 @@ use super::source::kind_schedules;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
 
 /// A late run: when it comes, its user and its kind.
-type Late = (u64, u32, u8);
+type LateRun = (u64, u32, u8);
 
 #[derive(Debug)]
 pub(super) struct Producer {
@@ -82,7 +82,7 @@ impl Producer {
     }
 
     /// Ends an outage, and returns its late runs, which come from now on, in their order.
-    pub(super) fn come_back(&mut self) -> Result<Vec<Late>, Rejection> {
+    pub(super) fn come_back(&mut self) -> Result<Vec<LateRun>, Rejection> {
         let Some((from, to)) = self.outages.get(self.over).copied() else { return Ok(Vec::new()) };
         self.over += 1;
         let mut runs =
@@ -92,10 +92,10 @@ impl Producer {
     }
 
     /// Without a schedule, all late runs come at once.
-    fn at_once(&mut self, now: u64) -> Vec<Late> {
+    fn at_once(&mut self, now: u64) -> Vec<LateRun> {
         let missed = core::mem::take(&mut self.missed);
         let count = missed.len() as u64;
-        let mut runs: Vec<Late> = match self.policy {
+        let mut runs: Vec<LateRun> = match self.policy {
             MissedRunPolicy::Drop => Vec::new(),
             MissedRunPolicy::RunOnce | MissedRunPolicy::RunAll => {
                 missed.into_iter().map(|(user, kind)| (now, user, kind)).collect()
@@ -111,7 +111,7 @@ impl Producer {
     }
 
     /// The answer of the service, for each kind, to a query for what has been due since `from`.
-    fn ask(&mut self, from: u64, now: u64) -> Result<Vec<Late>, Rejection> {
+    fn ask(&mut self, from: u64, now: u64) -> Result<Vec<LateRun>, Rejection> {
         let mut runs = Vec::new();
         for (kind, schedule) in (0_u8..).zip(&self.schedules) {
             let due = Due::try_new(

@@ -15,7 +15,7 @@ pub(crate) use offsets::{first_kind, offsets, shifts};
 use offsets::{hashed, spread};
 
 /// A job that is due: its time in the cycle, its user and its kind.
-pub(super) type Due = (u64, u32, u8);
+pub(super) type DueJob = (u64, u32, u8);
 
 /// The source of jobs: one track for the kinds that share a cycle, and one for each kind with its
 /// own.
@@ -102,7 +102,7 @@ impl Track {
         let Some(first) = active_offsets(scenario, strategy, timing, generator)? else {
             return Ok(Self::least_recent(scenario, strategy, timing, kinds));
         };
-        let mut due: Vec<Due> = Vec::with_capacity(first.len() * kinds.len());
+        let mut due: Vec<DueJob> = Vec::with_capacity(first.len() * kinds.len());
         let mut behind = Vec::with_capacity(kinds.len());
         let shifts = shifts(scenario, strategy)?;
         for (rank, place) in kinds.iter().enumerate() {
@@ -140,7 +140,7 @@ impl Track {
         let Some(offsets) = offsets else {
             return Ok(Self::least_recent(scenario, strategy, timing, vec![kind]));
         };
-        let mut due: Vec<Due> =
+        let mut due: Vec<DueJob> =
             offsets.into_iter().zip(0..).map(|(at, user)| (at, user, kind)).collect();
         due.sort_by_key(|(at, ..)| *at);
         let redrawn =

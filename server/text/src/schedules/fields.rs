@@ -10,7 +10,7 @@ use crate::{CycleText, parse_exclusions, parse_moment, parse_span, parse_unit, p
 
 /// A refusal, and where in the text it is.
 #[derive(Debug)]
-pub(super) struct Misplaced {
+pub(super) struct LocatedRejection {
     pub(super) offset: usize,
     pub(super) rejection: Rejection,
 }
@@ -34,12 +34,12 @@ impl<'t> Fields<'t> {
         &mut self,
         name: &'static str,
         read: impl FnOnce(&DeValue<'t>) -> Result<T, Rejection>,
-    ) -> Result<Option<T>, Misplaced> {
+    ) -> Result<Option<T>, LocatedRejection> {
         let found = self.entries.remove_entry(name);
         let offset = found.as_ref().map(|(key, _)| key.span().start);
         self.asked.push((name, offset));
         let value = found.map(|(_, value)| read(value.get_ref()));
-        value.transpose().map_err(|rejection| Misplaced {
+        value.transpose().map_err(|rejection| LocatedRejection {
             offset: offset.unwrap_or(self.offset),
             rejection: rejection.under(name),
         })
@@ -51,14 +51,14 @@ impl<'t> Fields<'t> {
         name: &'static str,
         allowed: &str,
         read: impl FnOnce(&DeValue<'t>) -> Result<T, Rejection>,
-    ) -> Result<T, Misplaced> {
+    ) -> Result<T, LocatedRejection> {
         self.take(name, read)?.ok_or_else(|| {
             self.misplaced(Rejection::new(Reason::FieldMissing, name, "nothing", allowed))
         })
     }
 
     /// Refuses what was not asked for.
-    pub(super) fn end(&self) -> Result<(), Misplaced> {
+    pub(super) fn end(&self) -> Result<(), LocatedRejection> {
         let Some((key, _)) = self.entries.iter().next() else {
             return Ok(());
         };
@@ -66,15 +66,15 @@ impl<'t> Fields<'t> {
         let allowed = format!("must be one of {}", known.join(", "));
         let value = format_args!("{:?}", key.get_ref());
         let rejection = Rejection::new(Reason::Malformed, "an unknown field", value, allowed);
-        Err(Misplaced { offset: key.span().start, rejection })
+        Err(LocatedRejection { offset: key.span().start, rejection })
     }
 
     /// Where the field stands that a refusal names; if it is not there, the table.
-    pub(super) fn misplaced(&self, rejection: Rejection) -> Misplaced {
+    pub(super) fn misplaced(&self, rejection: Rejection) -> LocatedRejection {
         let field = rejection.field.split(['.', '[']).next().unwrap_or_default();
         let asked = self.asked.iter().find(|(name, _)| *name == field);
         let offset = asked.and_then(|(_, offset)| *offset).unwrap_or(self.offset);
-        Misplaced { offset, rejection }
+        LocatedRejection { offset, rejection }
     }
 }
 
@@ -222,9 +222,9 @@ pub(super) fn word<T: Copy>(value: &DeValue<'_>, words: &[(&str, T)]) -> Result<
 /// The tables of an array of tables, and where each begins.
 pub(super) fn tables<'t>(
     array: Spanned<DeValue<'t>>,
-) -> Result<Vec<(usize, DeTable<'t>)>, Misplaced> {
+) -> Result<Vec<(usize, DeTable<'t>)>, LocatedRejection> {
     let (offset, allowed) = (array.span().start, "must be tables, each below a line [[schedule]]");
-    let misplaced = |offset, rejection| Misplaced { offset, rejection };
+    let misplaced = |offset, rejection| LocatedRejection { offset, rejection };
     let DeValue::Array(array) = array.into_inner() else {
         let rejection = Rejection::new(Reason::Malformed, "schedule", "another value", allowed);
         return Err(misplaced(offset, rejection));

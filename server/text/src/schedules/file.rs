@@ -28,8 +28,8 @@ use offbeat_core::{
 use toml::de::DeTable;
 
 use super::fields::{
-    Fields, Misplaced, calendar, exclusions, integer, kinds, moment, pairs, span, tables, text,
-    windows, word,
+    Fields, LocatedRejection, calendar, exclusions, integer, kinds, moment, pairs, span, tables,
+    text, windows, word,
 };
 use crate::CycleText;
 
@@ -100,7 +100,7 @@ pub fn parse(text: &[u8]) -> Result<Catalog, FileRefusal> {
         let allowed = format!("must be TOML: {}", error.message());
         malformed(line(offset), "a text that cannot be read", allowed)
     })?;
-    let at = |schedule: Option<&ScheduleName>, misplaced: Misplaced| FileRefusal {
+    let at = |schedule: Option<&ScheduleName>, misplaced: LocatedRejection| FileRefusal {
         line: line(misplaced.offset),
         schedule: schedule.map(ToString::to_string),
         rejection: misplaced.rejection,
@@ -117,23 +117,23 @@ pub fn parse(text: &[u8]) -> Result<Catalog, FileRefusal> {
 }
 
 /// The tables of the schedules; the file holds nothing else.
-fn listed(mut file: DeTable<'_>) -> Result<Vec<(usize, DeTable<'_>)>, Misplaced> {
+fn listed(mut file: DeTable<'_>) -> Result<Vec<(usize, DeTable<'_>)>, LocatedRejection> {
     let found = file.remove("schedule").map(tables).transpose()?.unwrap_or_default();
     if let Some((key, _)) = file.iter().next() {
         let value = format_args!("{:?}", key.get_ref());
         let allowed = "must be schedule: tables, each below a line [[schedule]]";
         let rejection = Rejection::new(Reason::Malformed, "an unknown field", value, allowed);
-        return Err(Misplaced { offset: key.span().start, rejection });
+        return Err(LocatedRejection { offset: key.span().start, rejection });
     }
     if found.is_empty() {
         let allowed = format!("must be {NAMED_SCHEDULES}, each below a line [[schedule]]");
         let rejection = Rejection::new(Reason::FieldMissing, "schedule", "nothing", allowed);
-        return Err(Misplaced { offset: 0, rejection });
+        return Err(LocatedRejection { offset: 0, rejection });
     }
     Ok(found)
 }
 
-fn name(fields: &mut Fields<'_>) -> Result<ScheduleName, Misplaced> {
+fn name(fields: &mut Fields<'_>) -> Result<ScheduleName, LocatedRejection> {
     let name = fields
         .need("name", "what callers call the schedule", |value| Ok(text(value)?.to_owned()))?;
     let version = fields.need("version", "must be 1 to 1000000", integer)?;
@@ -141,7 +141,7 @@ fn name(fields: &mut Fields<'_>) -> Result<ScheduleName, Misplaced> {
 }
 
 /// Takes `period`, or `calendar`, but not both.
-fn cycle(fields: &mut Fields<'_>) -> Result<CycleSpec, Misplaced> {
+fn cycle(fields: &mut Fields<'_>) -> Result<CycleSpec, LocatedRejection> {
     let Some(calendar) = fields.take("calendar", calendar)? else {
         let period =
             format!("must be {PERIOD}, such as \"8h\"; or calendar, with unit and time_zone");
@@ -156,7 +156,7 @@ fn cycle(fields: &mut Fields<'_>) -> Result<CycleSpec, Misplaced> {
 }
 
 /// Takes the fields of a schedule: those of `ScheduleSpec`, under the same names.
-fn schedule(fields: &mut Fields<'_>) -> Result<Schedule, Misplaced> {
+fn schedule(fields: &mut Fields<'_>) -> Result<Schedule, LocatedRejection> {
     let cycle = cycle(fields)?;
     let zone = match &cycle {
         CycleSpec::Period(_) => None,

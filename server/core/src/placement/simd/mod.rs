@@ -12,6 +12,7 @@ mod characters;
 mod digits;
 mod draw;
 mod hash;
+mod input;
 mod lanes;
 mod md5;
 mod messages;
@@ -19,7 +20,6 @@ mod one;
 mod places;
 mod salt;
 mod seeding;
-mod taken;
 mod text;
 mod twister;
 

@@ -4,8 +4,8 @@ use fearless_simd::prelude::*;
 use fearless_simd::u32x16;
 
 use super::draw::{OneWord, Rule};
+use super::input::Seeds;
 use super::lanes::{Aligned, LANES, Row, load};
-use super::taken::Seeds;
 use crate::placement::twister::MAX_WORDS;
 
 /// Words of a twister's state.

@@ -95,15 +95,15 @@ const fn eight_digits(number: u64) -> u64 {
 
 fn write_display(id: &Id<'_>, to: &mut [u8]) -> Option<usize> {
     let whole = to.len();
-    let mut rest = Rest(to);
+    let mut rest = SliceWriter(to);
     write!(rest, "{id}").ok()?;
     Some(whole - rest.0.len())
 }
 
 /// The unwritten rest of a slice.
-struct Rest<'a>(&'a mut [u8]);
+struct SliceWriter<'a>(&'a mut [u8]);
 
-impl core::fmt::Write for Rest<'_> {
+impl core::fmt::Write for SliceWriter<'_> {
     fn write_str(&mut self, text: &str) -> core::fmt::Result {
         let rest = core::mem::take(&mut self.0);
         let (to, rest) = rest.split_at_mut_checked(text.len()).ok_or(core::fmt::Error)?;

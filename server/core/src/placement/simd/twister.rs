@@ -6,9 +6,9 @@ use core::num::NonZeroU64;
 use fearless_simd::{Simd, dispatch};
 
 use super::draw::Rule;
+use super::input::{InputRow, PendingRow, Seeds};
 use super::lanes::{Aligned, LANES, Row, vectorized};
 use super::seeding::{DRAWN, STATE, seed_and_draw};
-use super::taken::{Seeds, Taken, Waiting};
 use super::{Kernel, one};
 use crate::ids::Integer;
 use crate::placement::twister::{Profile, Twister};
@@ -84,18 +84,18 @@ impl Job {
         mut seeds: impl Iterator<Item = Integer>,
         numbers: &mut [u64],
     ) {
-        let mut taken = Taken::new();
+        let mut input = InputRow::new();
         let mut waiting = None;
         for start in (0..numbers.len()).step_by(LANES * K) {
             let end = numbers.len().min(start + LANES * K);
             let Some(row) = numbers.get_mut(start..end) else { break };
-            if let Some(alike) = taken.refill(self.profile, &mut seeds) {
+            if let Some(alike) = input.refill(self.profile, &mut seeds) {
                 self.draw_row(simd, alike, state, row);
                 continue;
             }
-            let waiting = waiting.get_or_insert_with(Waiting::of_each_kind);
+            let waiting = waiting.get_or_insert_with(PendingRow::of_each_kind);
             for (lane, place) in (start..end).enumerate() {
-                if let Some(full) = taken.send(lane, place, waiting) {
+                if let Some(full) = input.send(lane, place, waiting) {
                     self.settle(simd, full, state, numbers);
                 }
             }
@@ -110,7 +110,7 @@ impl Job {
     fn settle<S: Simd, const K: usize>(
         self,
         simd: S,
-        waiting: &mut Waiting<K>,
+        waiting: &mut PendingRow<K>,
         state: &mut [Row<K>; STATE],
         numbers: &mut [u64],
     ) {

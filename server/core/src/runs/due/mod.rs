@@ -11,12 +11,12 @@ pub use self::rows::DueRuns;
 pub use self::spec::{DueSpec, MissedRunPolicy};
 
 use self::rows::Obstacle;
-use super::catch_up::{CatchUp, Late};
+use super::catch_up::{CatchUp, LateRuns};
 use super::cycle_cache::{BEFORE, CycleCache};
 use super::place_runs::PlaceRuns;
 use super::smear;
 use super::starts::StartTimes;
-use crate::calendar::Exhausted;
+use crate::calendar::WorkBudgetExhausted;
 use crate::ids::Id;
 use crate::limits::{CATCH_UP_HORIZON, DUE_CYCLES, DUE_PAGED_RUNS};
 use crate::placement::{Place, piece_hash};
@@ -180,7 +180,7 @@ impl<'a> Due<'a> {
             return;
         }
         let before = self.cycles.looked_through();
-        if self.add_runs(rows, indexes, id, place, watermark) == Err(Exhausted) {
+        if self.add_runs(rows, indexes, id, place, watermark) == Err(WorkBudgetExhausted) {
             rows.obstacle = Some(Obstacle::ManyCycles);
         }
         rows.work = rows.work.saturating_add(self.cycles.looked_through() - before);
@@ -193,7 +193,7 @@ impl<'a> Due<'a> {
         id: &Id<'_>,
         place: &Place,
         watermark: i64,
-    ) -> Result<(), Exhausted> {
+    ) -> Result<(), WorkBudgetExhausted> {
         let times = self.cycles.runs_of(place);
         let [too_old, late, now] = [self.caught_up_from, self.on_time_from, self.now]
             .map(|bound| bound.clamp(watermark, self.end.max(watermark)));
@@ -252,7 +252,7 @@ impl<'a> Due<'a> {
     }
 
     /// The last start of a late run that the next regular run does not supersede.
-    fn last_start(&self, times: &PlaceRuns<'_>) -> Result<i64, Exhausted> {
+    fn last_start(&self, times: &PlaceRuns<'_>) -> Result<i64, WorkBudgetExhausted> {
         let next = times.next(self.now)?;
         Ok(next.map_or(i64::MAX, |next| next.unix_millis - self.min_gap.max(1)))
     }
@@ -267,7 +267,7 @@ impl<'a> Due<'a> {
             None => LateStarts::Smeared { due: self, hash: hash(), index: 0, count },
             Some(clock) => {
                 let until = self.now.saturating_add(2 * self.schedule.longest_cycle_millis());
-                let late = clock.late(&self.cycles, place, hash());
+                let late = clock.late_runs(&self.cycles, place, hash());
                 LateStarts::InTurns { late, from: self.now, until }
             }
         }
@@ -279,12 +279,12 @@ enum LateStarts<'a> {
     /// Over the smear span of the query, each in its own part of it.
     Smeared { due: &'a Due<'a>, hash: u64, index: u64, count: u64 },
     /// In successive turns of the catch-up clock, within two cycles.
-    InTurns { late: Late<'a>, from: i64, until: i64 },
+    InTurns { late: LateRuns<'a>, from: i64, until: i64 },
 }
 
 impl LateStarts<'_> {
     /// The next start; `None` if there are no more.
-    fn next(&mut self) -> Result<Option<i64>, Exhausted> {
+    fn next(&mut self) -> Result<Option<i64>, WorkBudgetExhausted> {
         match self {
             Self::Smeared { due, hash, index, count } => {
                 let later = smear::position(*hash, *index, *count, due.starts.span());

@@ -16,7 +16,7 @@ use crate::rejection::Rejection;
 pub struct Leases<J, C> {
     epoch: u64,
     spec: Checked,
-    jobs: BTreeMap<Sequence, Held<J, C>>,
+    jobs: BTreeMap<Sequence, UnsettledJob<J, C>>,
     /// The leased jobs, by deadline.
     leased: BTreeSet<(u64, Sequence)>,
     /// The jobs to lease again, by the time from which they may be leased.
@@ -24,11 +24,11 @@ pub struct Leases<J, C> {
     /// Number of jobs of each consumer that holds some.
     consumers: BTreeMap<C, usize>,
     next_sequence: Sequence,
-    remembered: Remembered,
+    remembered: RecentOutcomes,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Held<J, C> {
+struct UnsettledJob<J, C> {
     job: J,
     attempt: u32,
     /// Attempts that were released, and do not count.
@@ -39,7 +39,7 @@ struct Held<J, C> {
     expired: Option<u64>,
 }
 
-impl<J, C> Held<J, C> {
+impl<J, C> UnsettledJob<J, C> {
     const fn is_last_attempt(&self, spec: &Checked) -> bool {
         self.attempt - self.released >= spec.max_attempt_count
     }
@@ -59,7 +59,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
             waiting: BTreeSet::new(),
             consumers: BTreeMap::new(),
             next_sequence: 0,
-            remembered: Remembered::default(),
+            remembered: RecentOutcomes::default(),
         })
     }
 
@@ -103,8 +103,10 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         let job = next()?;
         let sequence = self.next_sequence;
         self.next_sequence += 1;
-        self.jobs
-            .insert(sequence, Held { job, attempt: 0, released: 0, leased: None, expired: None });
+        self.jobs.insert(
+            sequence,
+            UnsettledJob { job, attempt: 0, released: 0, leased: None, expired: None },
+        );
         Some(sequence)
     }
 
@@ -264,7 +266,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         outcomes: &mut Vec<Outcome<J>>,
     ) -> SettleOutcome {
         let outcome = cause.map_or(SettleOutcome::Acked, |_| SettleOutcome::DeadLettered);
-        if let Some(Held { job, attempt, .. }) = self.jobs.remove(&sequence) {
+        if let Some(UnsettledJob { job, attempt, .. }) = self.jobs.remove(&sequence) {
             self.remembered.add(sequence, attempt, outcome);
             outcomes.push(match cause {
                 Some(cause) => Outcome::DeadLettered { job, attempts: attempt, cause },
@@ -277,12 +279,12 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
 
 /// Outcomes of the last leases, so that a consumer that missed the response can ask again.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Remembered {
+struct RecentOutcomes {
     ends: BTreeMap<Sequence, (u32, SettleOutcome)>,
     oldest_first: VecDeque<Sequence>,
 }
 
-impl Remembered {
+impl RecentOutcomes {
     fn add(&mut self, sequence: Sequence, attempt: u32, outcome: SettleOutcome) {
         self.ends.insert(sequence, (attempt, outcome));
         self.oldest_first.push_back(sequence);

@@ -30,12 +30,12 @@ pub struct DeadLetter {
 /// The dead letters that were not deleted.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct DeadLetters {
-    letters: BTreeMap<u64, Kept>,
+    letters: BTreeMap<u64, LetterEntry>,
     next_number: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct LetterEntry {
     letter: DeadLetter,
     /// Whether its group is settled, so that its own room counts.
     alone: bool,
@@ -46,7 +46,7 @@ impl DeadLetters {
     pub(super) fn add(&mut self, letter: impl FnOnce(u64) -> DeadLetter) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
-        self.letters.insert(number, Kept { letter: letter(number), alone: false });
+        self.letters.insert(number, LetterEntry { letter: letter(number), alone: false });
         number
     }
 
@@ -55,11 +55,11 @@ impl DeadLetters {
     pub(super) fn keep(&mut self, numbers: &[u64]) -> (u64, u64) {
         let (mut count, mut bytes) = (0, 0);
         for number in numbers {
-            if let Some(kept) = self.letters.get_mut(number) {
-                kept.letter.payload = Bytes::copy_from_slice(&kept.letter.payload);
-                kept.alone = true;
+            if let Some(entry) = self.letters.get_mut(number) {
+                entry.letter.payload = Bytes::copy_from_slice(&entry.letter.payload);
+                entry.alone = true;
                 count += 1;
-                bytes += kept.letter.payload.len() as u64 + JOB_OVERHEAD;
+                bytes += entry.letter.payload.len() as u64 + JOB_OVERHEAD;
             }
         }
         (count, bytes)
@@ -67,7 +67,7 @@ impl DeadLetters {
 
     /// Removes a dead letter. Returns it with the jobs and bytes of room that only it took.
     pub(super) fn remove(&mut self, number: u64) -> Option<(DeadLetter, u64, u64)> {
-        let Kept { letter, alone } = self.letters.remove(&number)?;
+        let LetterEntry { letter, alone } = self.letters.remove(&number)?;
         let bytes = letter.payload.len() as u64 + JOB_OVERHEAD;
         let (jobs, bytes) = if alone { (1, bytes) } else { (0, 0) };
         Some((letter, jobs, bytes))
@@ -75,7 +75,7 @@ impl DeadLetters {
 
     /// The dead letter with a number.
     pub(super) fn get(&self, number: u64) -> Option<&DeadLetter> {
-        self.letters.get(&number).map(|kept| &kept.letter)
+        self.letters.get(&number).map(|entry| &entry.letter)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -86,7 +86,7 @@ impl DeadLetters {
     /// whether there are more.
     pub(super) fn page(&self, after: Option<u64>, count: usize) -> (Vec<DeadLetter>, bool) {
         let from = after.map_or(0, |number| number.saturating_add(1));
-        let mut rest = self.letters.range(from..).map(|(_, kept)| &kept.letter).peekable();
+        let mut rest = self.letters.range(from..).map(|(_, entry)| &entry.letter).peekable();
         let (mut page, mut bytes) = (Vec::new(), 0);
         while page.len() < count && bytes < PULLED_BYTES.max_size() {
             let Some(letter) = rest.next() else { break };

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_what_is_marked() {
+    fn ranges_cover_exactly_the_marked_indexes() {
         for length in [1, 63, 64, 65, 130, 200] {
             for step in [1, 2, 3, 63, 64, 65] {
                 let mut marks = Marks::new(length);

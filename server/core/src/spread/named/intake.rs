@@ -8,14 +8,14 @@ use sha2::{Digest as _, Sha256};
 
 use super::group::{Content, Digest, Range};
 use super::group_part::{Commit, GroupPart, Receipt, check_jobs, differs, ranges, wrong_hash};
-use super::partial_group::Partial;
+use super::partial_group::PartialGroup;
 use super::room::{Room, cost, full};
 use crate::limits::{LEASE_MILLIS, PARTIAL_GROUP_MILLIS};
 use crate::rejection::{Reason, Rejection};
 
 /// A complete group.
 #[derive(Debug)]
-pub(super) struct Complete {
+pub(super) struct CompleteGroup {
     pub(super) id: Arc<str>,
     pub(super) content: Content,
     pub(super) sha256: Digest,
@@ -26,7 +26,7 @@ pub(super) struct Complete {
 /// Groups without their commit.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Intake {
-    partial: BTreeMap<Arc<str>, Partial>,
+    partial: BTreeMap<Arc<str>, PartialGroup>,
     /// In the order in which they began.
     by_age: BTreeMap<u64, Arc<str>>,
     next_age: u64,
@@ -39,7 +39,7 @@ pub(super) struct Intake {
 
 /// The state of a partial group before a call, so that a refused call leaves no trace.
 #[derive(Debug)]
-enum Before {
+enum PriorState {
     Absent,
     /// The call only added jobs to it.
     Shorter {
@@ -49,7 +49,7 @@ enum Before {
         last_part: u64,
     },
     /// The call replaced it.
-    Other(Box<Partial>),
+    Other(Box<PartialGroup>),
 }
 
 /// The parts of one call: all are taken, or none.
@@ -60,7 +60,7 @@ pub(super) struct Call<'a> {
     free: Room,
     /// Room in total.
     room: Room,
-    undo: Vec<(Arc<str>, Before)>,
+    undo: Vec<(Arc<str>, PriorState)>,
     complete: Vec<Completion>,
     /// Bytes that are free for all spreads together; a hard limit.
     elsewhere: u64,
@@ -172,24 +172,24 @@ impl Call<'_> {
             return Err(differs(id));
         }
         let before = match self.intake.partial.get_mut(id) {
-            None => Before::Absent,
+            None => PriorState::Absent,
             Some(partial) if first == 0 => {
-                let fresh = Partial { age: partial.age, ..Partial::default() };
+                let fresh = PartialGroup { age: partial.age, ..PartialGroup::default() };
                 let other = core::mem::replace(partial, fresh);
                 let less =
                     Room { bytes: other.cost(id).bytes - cost(id, 0, 0).bytes, ..other.cost(id) };
                 self.free.add(Room { groups: 0, ..less });
                 self.elsewhere = self.elsewhere.saturating_add(less.bytes);
-                Before::Other(Box::new(other))
+                PriorState::Other(Box::new(other))
             }
-            Some(partial) => Before::Shorter {
+            Some(partial) => PriorState::Shorter {
                 bytes: partial.bytes.len(),
                 jobs: partial.ends.len(),
                 hash: Box::new(partial.hash.clone()),
                 last_part: partial.last_part,
             },
         };
-        let is_new = matches!(before, Before::Absent);
+        let is_new = matches!(before, PriorState::Absent);
         self.undo.push((Arc::clone(id), before));
         let bytes = part.payloads.iter().map(|job| job.len() as u64).sum();
         let whole = cost(id, part.payloads.len() as u64, bytes);
@@ -278,13 +278,13 @@ impl Call<'_> {
     pub(super) fn undo(self) {
         for (id, before) in self.undo.into_iter().rev() {
             match before {
-                Before::Absent => {
+                PriorState::Absent => {
                     if let Some(partial) = self.intake.partial.remove(&id) {
                         self.intake.by_age.remove(&partial.age);
                     }
                 }
-                Before::Other(partial) => drop(self.intake.partial.insert(id, *partial)),
-                Before::Shorter { bytes, jobs, hash, last_part } => {
+                PriorState::Other(partial) => drop(self.intake.partial.insert(id, *partial)),
+                PriorState::Shorter { bytes, jobs, hash, last_part } => {
                     if let Some(partial) = self.intake.partial.get_mut(&id) {
                         partial.bytes.truncate(bytes);
                         partial.ends.truncate(jobs);
@@ -296,13 +296,13 @@ impl Call<'_> {
     }
 
     /// Keeps the parts, and returns the complete groups.
-    pub(super) fn keep(self) -> Vec<Complete> {
+    pub(super) fn keep(self) -> Vec<CompleteGroup> {
         let Self { intake, undo, complete, .. } = self;
         for (id, before) in undo {
             let had = match &before {
-                Before::Absent => Room::default(),
-                Before::Shorter { bytes, jobs, .. } => cost(&id, *jobs as u64, *bytes as u64),
-                Before::Other(partial) => partial.cost(&id),
+                PriorState::Absent => Room::default(),
+                PriorState::Shorter { bytes, jobs, .. } => cost(&id, *jobs as u64, *bytes as u64),
+                PriorState::Other(partial) => partial.cost(&id),
             };
             let Some(partial) = intake.partial.get(&id) else { continue };
             intake.held.add(partial.cost(&id));
@@ -316,7 +316,7 @@ impl Call<'_> {
             // Without the spare capacity.
             let bytes = partial.bytes.into_boxed_slice().into();
             let content = Content::new(bytes, partial.ends.into_boxed_slice().into_vec());
-            Some(Complete { id, content, sha256, first_receipt, settled })
+            Some(CompleteGroup { id, content, sha256, first_receipt, settled })
         });
         complete.collect()
     }

@@ -41,7 +41,7 @@ use self::dead_letters::DeadLetters;
 use self::ended::{End, EndedGroups};
 use self::group::Group;
 use self::intake::Intake;
-use self::queue::{Job, Queue, Waiting};
+use self::queue::{Job, Queue, QueuedGroup};
 use self::room::{GROUP_MEMORY, LEASE_MEMORY, Room, cost, full};
 use crate::limits::{ANSWER_RANGES, CONSUMER_NAME, PULLED_BYTES, SPREAD_CONSUMERS};
 use crate::rejection::{Reason, Rejection};
@@ -64,7 +64,7 @@ pub struct NamedSpread {
     /// Cost of the groups, and of dead letters without a group.
     held: Room,
     queue: Queue,
-    order: Spread<Waiting>,
+    order: Spread<QueuedGroup>,
     leases: Leases<Job, Arc<str>>,
     dead_letters: DeadLetters,
     settled_jobs: u64,

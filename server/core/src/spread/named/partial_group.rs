@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 use super::room::{Room, cost};
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(from = "Stored")]
-pub(super) struct Partial {
+#[serde(from = "StoredPartialGroup")]
+pub(super) struct PartialGroup {
     pub(super) bytes: Vec<u8>,
     pub(super) ends: Vec<u32>,
     /// Digest of the parts; computed again after a restore.
@@ -20,15 +20,15 @@ pub(super) struct Partial {
 
 /// The stored form, without the hash.
 #[derive(Deserialize)]
-struct Stored {
+struct StoredPartialGroup {
     bytes: Vec<u8>,
     ends: Vec<u32>,
     last_part: u64,
     age: u64,
 }
 
-impl From<Stored> for Partial {
-    fn from(Stored { bytes, ends, last_part, age }: Stored) -> Self {
+impl From<StoredPartialGroup> for PartialGroup {
+    fn from(StoredPartialGroup { bytes, ends, last_part, age }: StoredPartialGroup) -> Self {
         let mut hash = Sha256::new();
         let mut start = 0;
         for end in ends.iter().map(|end| *end as usize) {
@@ -41,7 +41,7 @@ impl From<Stored> for Partial {
     }
 }
 
-impl Partial {
+impl PartialGroup {
     pub(super) fn append(&mut self, jobs: &[Bytes], now: u64) {
         self.last_part = now;
         for job in jobs {

@@ -9,7 +9,7 @@ use crate::spread::{Pull, Source, Spread, Turn};
 
 /// A group that is open, or will be.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Waiting {
+pub(super) struct QueuedGroup {
     pub(super) number: u64,
     pub(super) job_count: u32,
     /// Jobs that are not to be dealt; ascending.
@@ -17,7 +17,7 @@ pub(super) struct Waiting {
     pub(super) next: u32,
 }
 
-impl Waiting {
+impl QueuedGroup {
     fn left(&self) -> u32 {
         let settled: u32 = self.settled.iter().map(|(start, end)| end - start).sum();
         self.job_count - self.next - settled
@@ -51,9 +51,9 @@ pub(super) struct Job {
 /// The groups that the spread has not taken.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Queue {
-    ready: VecDeque<Waiting>,
+    ready: VecDeque<QueuedGroup>,
     /// Each with the time from which it may be dealt.
-    quarantined: Vec<(u64, Waiting)>,
+    quarantined: Vec<(u64, QueuedGroup)>,
     /// The times in order, so that the next one is found without a search.
     times: BTreeSet<u64>,
     /// Jobs that were not dealt yet, those of quarantined and open groups included.
@@ -65,7 +65,7 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Adds a group that may be dealt from `time` on.
-    pub(super) fn add(&mut self, group: Waiting, time: u64, now: u64) {
+    pub(super) fn add(&mut self, group: QueuedGroup, time: u64, now: u64) {
         self.job_count += u64::from(group.left());
         if time <= now {
             self.ready.push_back(group);
@@ -86,7 +86,7 @@ impl Queue {
         let all = core::mem::take(&mut self.quarantined);
         let (over, still) = all.into_iter().partition(|(time, _)| *time <= now);
         self.quarantined = still;
-        let mut over: Vec<(u64, Waiting)> = over;
+        let mut over: Vec<(u64, QueuedGroup)> = over;
         over.sort_by_key(|(time, _)| *time);
         for (_, group) in over {
             self.quarantined_jobs -= u64::from(group.left());
@@ -118,7 +118,7 @@ impl Queue {
     }
 
     /// The next job in the order of the spread.
-    pub(super) fn next_job(&mut self, spread: &mut Spread<Waiting>) -> Option<Job> {
+    pub(super) fn next_job(&mut self, spread: &mut Spread<QueuedGroup>) -> Option<Job> {
         match spread.next(self) {
             Turn::Job(dealt) => Some(dealt.job),
             Turn::Pending | Turn::End | Turn::Idle { .. } => None,
@@ -127,8 +127,8 @@ impl Queue {
 
     /// Up to `count` jobs that [`next_job`](Self::next_job) would return, one after another.
     /// Takes O(open groups + jobs).
-    pub(super) fn jobs_ahead(&self, spread: &Spread<Waiting>, count: usize) -> Vec<Job> {
-        let mut source = Ahead { groups: self.ready.iter(), has_ended: self.has_ended() };
+    pub(super) fn jobs_ahead(&self, spread: &Spread<QueuedGroup>, count: usize) -> Vec<Job> {
+        let mut source = Lookahead { groups: self.ready.iter(), has_ended: self.has_ended() };
         let mut jobs = Vec::new();
         spread.clone().turns(&mut source, count, |turn| {
             if let Turn::Job(dealt) = turn {
@@ -145,16 +145,16 @@ impl Queue {
 }
 
 /// A source that reads the groups of a queue without taking them.
-struct Ahead<'a> {
-    groups: vec_deque::Iter<'a, Waiting>,
+struct Lookahead<'a> {
+    groups: vec_deque::Iter<'a, QueuedGroup>,
     has_ended: bool,
 }
 
-impl Source for Ahead<'_> {
-    type Group = Waiting;
+impl Source for Lookahead<'_> {
+    type Group = QueuedGroup;
     type Job = Job;
 
-    fn next_group(&mut self) -> Pull<Waiting> {
+    fn next_group(&mut self) -> Pull<QueuedGroup> {
         match self.groups.next() {
             Some(group) => Pull::Ready(group.clone()),
             None if self.has_ended => Pull::End,
@@ -162,20 +162,20 @@ impl Source for Ahead<'_> {
         }
     }
 
-    fn next_job(&mut self, group: &mut Waiting) -> Pull<Job> {
+    fn next_job(&mut self, group: &mut QueuedGroup) -> Pull<Job> {
         group.take_job().map_or(Pull::End, Pull::Ready)
     }
 
-    fn size(&self, group: &Waiting) -> u64 {
+    fn size(&self, group: &QueuedGroup) -> u64 {
         group.left().into()
     }
 }
 
 impl Source for Queue {
-    type Group = Waiting;
+    type Group = QueuedGroup;
     type Job = Job;
 
-    fn next_group(&mut self) -> Pull<Waiting> {
+    fn next_group(&mut self) -> Pull<QueuedGroup> {
         match self.ready.pop_front() {
             Some(group) => Pull::Ready(group),
             None if self.has_ended() => Pull::End,
@@ -183,13 +183,13 @@ impl Source for Queue {
         }
     }
 
-    fn next_job(&mut self, group: &mut Waiting) -> Pull<Job> {
+    fn next_job(&mut self, group: &mut QueuedGroup) -> Pull<Job> {
         let Some(job) = group.take_job() else { return Pull::End };
         self.job_count -= 1;
         Pull::Ready(job)
     }
 
-    fn size(&self, group: &Waiting) -> u64 {
+    fn size(&self, group: &QueuedGroup) -> u64 {
         group.left().into()
     }
 }

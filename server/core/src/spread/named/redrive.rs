@@ -9,7 +9,7 @@ use super::NamedSpread;
 use super::answers::SpreadState;
 use super::dead_letters::DeadLetter;
 use super::group::{Content, Digest, Group, Marks};
-use super::queue::Waiting;
+use super::queue::QueuedGroup;
 use super::room::{BytesLeft, GROUP_MEMORY, Room, cost, full};
 use crate::limits::{SPREAD_BYTES, SPREAD_GROUPS, SPREAD_JOBS};
 use crate::rejection::{Reason, Rejection};
@@ -99,7 +99,7 @@ impl NamedSpread {
             },
         );
         self.queue.add(
-            Waiting { number, job_count: 1, settled: VecDeque::new(), next: 0 },
+            QueuedGroup { number, job_count: 1, settled: VecDeque::new(), next: 0 },
             now,
             now,
         );

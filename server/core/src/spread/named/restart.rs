@@ -1,7 +1,7 @@
 //! Restarts of the store of a spread, which may have lost its last changes.
 
 use super::NamedSpread;
-use super::queue::{Queue, Waiting};
+use super::queue::{Queue, QueuedGroup};
 use crate::rejection::Rejection;
 use crate::spread::Spread;
 use crate::spread::lease::Leases;
@@ -24,7 +24,7 @@ impl NamedSpread {
         self.queue = Queue::default();
         for (number, group) in &mut self.groups {
             (group.since, group.redelivered) = (0, true);
-            let waiting = Waiting {
+            let waiting = QueuedGroup {
                 number: *number,
                 job_count: group.content.job_count(),
                 settled: group.settled.ranges().collect(),

@@ -7,8 +7,8 @@ use super::NamedSpread;
 use super::answers::{GroupStatus, SpreadState};
 use super::group::{Digest, Group, Marks};
 use super::group_part::{GroupPart, Receipt, check_id, content_digest, differs, wrong_hash};
-use super::intake::{Call, Complete};
-use super::queue::Waiting;
+use super::intake::{Call, CompleteGroup};
+use super::queue::QueuedGroup;
 use super::room::{BytesLeft, Room, cost};
 use crate::rejection::{Reason, Rejection};
 
@@ -94,8 +94,8 @@ impl NamedSpread {
         Ok(call)
     }
 
-    fn add(&mut self, complete: Complete, now: u64) {
-        let Complete { id, content, sha256, first_receipt, settled } = complete;
+    fn add(&mut self, complete: CompleteGroup, now: u64) {
+        let CompleteGroup { id, content, sha256, first_receipt, settled } = complete;
         let earlier = first_receipt.filter(|receipt| receipt.epoch != self.epoch);
         // Leases under that receipt were granted before time 0, when this life of the spread began.
         let lease = |receipt: Receipt| receipt.lease_millis.max(self.spec.lease_millis);
@@ -127,7 +127,7 @@ impl NamedSpread {
         if is_settled {
             self.end_group(number);
         } else {
-            self.queue.add(Waiting { number, job_count, settled, next: 0 }, time, now);
+            self.queue.add(QueuedGroup { number, job_count, settled, next: 0 }, time, now);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Open;
+use super::OpenGroup;
 
 /// The distances that a spread has reached. Distances and spans are in turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Tally {
     }
 
     /// Counts a group that has not ended.
-    pub(super) fn open<G>(&mut self, open: &Open<G>) {
+    pub(super) fn open<G>(&mut self, open: &OpenGroup<G>) {
         self.group(open.dealt, open.last_turn - open.first_turn);
     }
 

@@ -7,7 +7,7 @@ use core::cmp::{Ordering, Reverse};
 use serde::{Deserialize, Serialize};
 
 use super::certificate::Tally;
-use super::{OnShortage, Open, Pull, Source, Turn};
+use super::{OnShortage, OpenGroup, Pull, Source, Turn};
 
 /// At most W groups are open. Of those that have rested F turns, the one with the most
 /// jobs remaining goes next (the first to arrive, if several have). Takes O(log W) a job.
@@ -19,51 +19,51 @@ pub(super) struct Cooldown<G> {
     feeder_count: u64,
     max_open_group_count: usize,
     on_shortage: OnShortage,
-    ready: BinaryHeap<Rested<G>>,
+    ready: BinaryHeap<RestedGroup<G>>,
     /// In the order in which they will have rested, each with the turn at which it will.
-    cooling: VecDeque<(u64, Sized<G>)>,
+    cooling: VecDeque<(u64, SizedGroup<G>)>,
     /// The group whose turn it is, while the source makes its job.
-    chosen: Option<Sized<G>>,
+    chosen: Option<SizedGroup<G>>,
     turn: u64,
     next_number: u64,
     no_more_groups: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Sized<G> {
-    open: Open<G>,
+struct SizedGroup<G> {
+    open: OpenGroup<G>,
     remaining: u64,
 }
 
 /// Ordered for a max-heap: by jobs remaining, then by arrival, earlier first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Rested<G>(Sized<G>);
+struct RestedGroup<G>(SizedGroup<G>);
 
-impl<G> Rested<G> {
+impl<G> RestedGroup<G> {
     const fn rank(&self) -> (u64, Reverse<u64>) {
         (self.0.remaining, Reverse(self.0.open.number))
     }
 }
 
-impl<G> Ord for Rested<G> {
+impl<G> Ord for RestedGroup<G> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.rank().cmp(&other.rank())
     }
 }
 
-impl<G> PartialOrd for Rested<G> {
+impl<G> PartialOrd for RestedGroup<G> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<G> PartialEq for Rested<G> {
+impl<G> PartialEq for RestedGroup<G> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl<G> Eq for Rested<G> {}
+impl<G> Eq for RestedGroup<G> {}
 
 impl<G> Cooldown<G> {
     pub(super) fn new(
@@ -84,7 +84,7 @@ impl<G> Cooldown<G> {
         }
     }
 
-    pub(super) fn open(&self) -> impl Iterator<Item = &Open<G>> {
+    pub(super) fn open(&self) -> impl Iterator<Item = &OpenGroup<G>> {
         let ready = self.ready.iter().map(|rested| &rested.0.open);
         let cooling = self.cooling.iter().map(|(_, sized)| &sized.open);
         ready.chain(cooling).chain(self.chosen.iter().map(|sized| &sized.open))
@@ -135,14 +135,14 @@ impl<G> Cooldown<G> {
     }
 
     /// The group whose turn it is; `None` if all open groups must rest and the turn passes.
-    fn choose<S: Source<Group = G>>(&mut self, source: &mut S) -> Pull<Option<Sized<G>>> {
+    fn choose<S: Source<Group = G>>(&mut self, source: &mut S) -> Pull<Option<SizedGroup<G>>> {
         if let Pull::Pending = self.refill(source) {
             return Pull::Pending;
         }
         while self.cooling.front().is_some_and(|(at, _)| *at <= self.turn) {
-            self.ready.extend(self.cooling.pop_front().map(|(_, rested)| Rested(rested)));
+            self.ready.extend(self.cooling.pop_front().map(|(_, rested)| RestedGroup(rested)));
         }
-        if let Some(Rested(chosen)) = self.ready.pop() {
+        if let Some(RestedGroup(chosen)) = self.ready.pop() {
             return Pull::Ready(Some(chosen));
         }
         match (self.on_shortage, self.cooling.is_empty()) {
@@ -162,10 +162,10 @@ impl<G> Cooldown<G> {
             match source.next_group() {
                 Pull::Ready(group) => {
                     let remaining = source.size(&group);
-                    let open = Open::new(group, self.next_number);
+                    let open = OpenGroup::new(group, self.next_number);
                     self.next_number += 1;
                     if remaining > 0 {
-                        self.ready.push(Rested(Sized { open, remaining }));
+                        self.ready.push(RestedGroup(SizedGroup { open, remaining }));
                     } else {
                         source.close(open.group);
                     }

@@ -57,7 +57,7 @@ pub trait Source {
 
 /// A job with its place in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dealt<J> {
+pub struct DealtJob<J> {
     /// The turn, from 0. Without idle turns, also how many jobs came before.
     pub sequence: u64,
     /// The group, from 0 in the order of the source.
@@ -72,7 +72,7 @@ pub struct Dealt<J> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn<J> {
     /// The job of this turn.
-    Job(Dealt<J>),
+    Job(DealtJob<J>),
     /// Nothing, on purpose (`WAIT`): the caller lets one turn pass.
     Idle {
         /// The turn, from 0.
@@ -87,7 +87,7 @@ pub enum Turn<J> {
 
 /// An open group, with the facts that the certificate needs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Open<G> {
+struct OpenGroup<G> {
     group: G,
     number: u64,
     dealt: u64,
@@ -95,7 +95,7 @@ struct Open<G> {
     last_turn: u64,
 }
 
-impl<G> Open<G> {
+impl<G> OpenGroup<G> {
     const fn new(group: G, number: u64) -> Self {
         Self { group, number, dealt: 0, first_turn: 0, last_turn: 0 }
     }
@@ -111,7 +111,7 @@ impl<G> Open<G> {
         self.last_turn = turn;
         let index = self.dealt;
         self.dealt += 1;
-        Turn::Job(Dealt { sequence: turn, group: self.number, index, job })
+        Turn::Job(DealtJob { sequence: turn, group: self.number, index, job })
     }
 
     fn close<S: Source<Group = G>>(self, source: &mut S, tally: &mut Tally) {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::certificate::Tally;
-use super::{Open, Pull, Source, Turn};
+use super::{OpenGroup, Pull, Source, Turn};
 
 /// Feeders in turn. A feeder that runs dry takes the next group in the same turn. When no group is
 /// left, it stops, and is skipped from then on. Where groups may still come later, another feeder
@@ -12,7 +12,7 @@ use super::{Open, Pull, Source, Turn};
 pub(super) struct RoundRobin<G> {
     feeder_count: usize,
     /// The feeders that have begun, in order; `None` has stopped.
-    feeders: Vec<Option<Open<G>>>,
+    feeders: Vec<Option<OpenGroup<G>>>,
     /// How many of them have not stopped.
     open: usize,
     /// The feeder whose turn it is; after the last one, the next to begin.
@@ -38,7 +38,7 @@ impl<G> RoundRobin<G> {
         }
     }
 
-    pub(super) fn open(&self) -> impl Iterator<Item = &Open<G>> {
+    pub(super) fn open(&self) -> impl Iterator<Item = &OpenGroup<G>> {
         self.feeders.iter().flatten()
     }
 
@@ -163,7 +163,7 @@ impl<G> RoundRobin<G> {
 
     /// Gives a group to the feeder whose turn it is.
     fn begin(&mut self, group: G) {
-        let open = Some(Open::new(group, self.next_number));
+        let open = Some(OpenGroup::new(group, self.next_number));
         match self.feeders.get_mut(self.current) {
             Some(feeder) => *feeder = open,
             None => self.feeders.push(open),

@@ -25,13 +25,13 @@ pub(in crate::api) fn reciprocals(
     } = request;
     let schedule = schedule_at("schedule", schedule, catalog)?;
     check_suitable(&schedule).map_err(|refused| refused.under("schedule.spec"))?;
-    let asked = Asked {
+    let parameters = KindParameters {
         kind_count,
         spacing: kinds::spacing("kind_spacing", kind_spacing)?,
         run_times,
         conflicts: kind_conflicts,
     };
-    let placed = asked.place(&schedule)?;
+    let placed = parameters.place(&schedule)?;
     let delay = |field, delay: Option<prost_types::Duration>| {
         delay.map_or(Ok(Span::from_nanos(0)), |delay| span(field, delay))
     };
@@ -42,14 +42,14 @@ pub(in crate::api) fn reciprocals(
 }
 
 /// Parameters that place kinds.
-struct Asked {
+struct KindParameters {
     kind_count: Option<i32>,
     spacing: Spacing,
     run_times: Vec<prost_types::Duration>,
     conflicts: Vec<proto::KindIndexConflict>,
 }
 
-impl Asked {
+impl KindParameters {
     fn place(&self, schedule: &Schedule) -> Result<Reciprocals, Rejection> {
         let slot_count = i64::from(schedule.slot_count());
         if !self.run_times.is_empty() {

@@ -158,11 +158,15 @@ fn lane_of(lane: proto::Lane) -> Result<(String, LaneSpec), Rejection> {
 }
 
 fn prediction_of(prediction: proto::LanePrediction) -> Result<Prediction, Rejection> {
-    use proto::lane_prediction::Prediction as Predicted;
+    use proto::lane_prediction::Prediction as PredictionMessage;
     let allowed = "slow_probability or run_time must be set";
     match required("prediction.prediction", prediction.prediction, allowed)? {
-        Predicted::SlowProbability(probability) => Ok(Prediction::SlowProbability(probability)),
-        Predicted::RunTime(time) => Ok(Prediction::RunTime(span("prediction.run_time", time)?)),
+        PredictionMessage::SlowProbability(probability) => {
+            Ok(Prediction::SlowProbability(probability))
+        }
+        PredictionMessage::RunTime(time) => {
+            Ok(Prediction::RunTime(span("prediction.run_time", time)?))
+        }
     }
 }
 

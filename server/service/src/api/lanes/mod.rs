@@ -6,7 +6,7 @@ mod run_times;
 mod sentences;
 mod sentences_of_types;
 
-use offbeat_core::lanes::{Dispatched, Job, LaneState, Outcome, SplitSpec, dispatch};
+use offbeat_core::lanes::{DispatchOutcome, Job, LaneState, Outcome, SplitSpec, dispatch};
 use offbeat_core::limits::DISPATCHED_JOBS;
 use offbeat_core::{Reason, Rejection};
 use tonic::{Request, Response, Status};
@@ -108,7 +108,7 @@ fn dispatch_jobs(
         ids.push(id);
     }
     let decided = dispatch(&lanes.set, &free.values, &known);
-    let Dispatched { placements, failures } =
+    let DispatchOutcome { placements, failures } =
         decided.map_err(|refused| free.of_request(refused))?;
     let mut id_of = |job: usize| ids.get_mut(job).map(std::mem::take).unwrap_or_default();
     let dispatches = placements.into_iter().map(|placement| proto::JobDispatch {

@@ -8,7 +8,7 @@ use offbeat_sim::lanes::{
 };
 
 use super::lane_set::on_timeout_of;
-use super::run_times::{Known, run_times_of, samples_by_class};
+use super::run_times::{RunTimeInput, run_times_of, samples_by_class};
 use super::sentences::sentences;
 use crate::api::convert::{duration, required, span};
 use offbeat_proto as proto;
@@ -34,7 +34,7 @@ pub fn plan(request: v1beta1::PlanLanesRequest) -> Result<v1beta1::PlanLanesResp
     };
     let allowed = "samples, samples_by_type, histogram or percentiles must be set";
     let given = required("run_times", run_times, allowed)?;
-    let Known { run_times, type_names } = run_times_of(&given)?;
+    let RunTimeInput { run_times, type_names } = run_times_of(&given)?;
     let spec = PlanSpec {
         run_times,
         arrival_rate,

@@ -6,40 +6,40 @@ use offbeat_sim::distribution::Distribution;
 use offbeat_sim::lanes::RunTimeClass;
 
 use crate::api::convert::{required, span};
-use offbeat_proto::v1beta1::{self, plan_lanes_request::RunTimes as Given};
+use offbeat_proto::v1beta1::{self, plan_lanes_request::RunTimes};
 
 /// Run times, and the names of their types, if these are known.
-pub(super) struct Known {
+pub(super) struct RunTimeInput {
     pub(super) run_times: Distribution,
     pub(super) type_names: Vec<String>,
 }
 
-pub(super) fn run_times_of(given: &Given) -> Result<Known, Rejection> {
+pub(super) fn run_times_of(given: &RunTimes) -> Result<RunTimeInput, Rejection> {
     let run_times = match given {
-        Given::Samples(v1beta1::RunTimeSamples { run_time_micros }) => {
+        RunTimes::Samples(v1beta1::RunTimeSamples { run_time_micros }) => {
             Distribution::of_samples(run_time_micros).map_err(|refused| refused.under("samples"))
         }
-        Given::SamplesByType(samples) => {
+        RunTimes::SamplesByType(samples) => {
             return by_type(samples).map_err(|refused| refused.under("samples_by_type"));
         }
-        Given::Histogram(histogram) => {
+        RunTimes::Histogram(histogram) => {
             of_histogram(histogram).map_err(|refused| refused.under("histogram"))
         }
-        Given::Percentiles(percentiles) => {
+        RunTimes::Percentiles(percentiles) => {
             of_percentiles(percentiles).map_err(|refused| refused.under("percentiles"))
         }
     };
-    Ok(Known { run_times: run_times?, type_names: Vec::new() })
+    Ok(RunTimeInput { run_times: run_times?, type_names: Vec::new() })
 }
 
-fn by_type(samples: &v1beta1::RunTimeSamplesByType) -> Result<Known, Rejection> {
+fn by_type(samples: &v1beta1::RunTimeSamplesByType) -> Result<RunTimeInput, Rejection> {
     let v1beta1::RunTimeSamplesByType { types } = samples;
     let micros: Vec<&[i64]> = types.iter().map(|kind| kind.run_time_micros.as_slice()).collect();
     let run_times = Distribution::of_samples_by_type(&micros)?;
     check_names(types.iter().map(|kind| kind.name.as_str()))
         .map_err(|refused| refused.under("types"))?;
     let type_names = types.iter().map(|kind| kind.name.clone()).collect();
-    Ok(Known { run_times, type_names })
+    Ok(RunTimeInput { run_times, type_names })
 }
 
 fn of_histogram(histogram: &v1beta1::RunTimeHistogram) -> Result<Distribution, Rejection> {
@@ -63,13 +63,13 @@ fn of_percentiles(percentiles: &v1beta1::RunTimePercentiles) -> Result<Distribut
 }
 
 /// The number of samples in each class; empty if the request gives no samples.
-pub(super) fn samples_by_class(classes: &[RunTimeClass], given: &Given) -> Vec<usize> {
+pub(super) fn samples_by_class(classes: &[RunTimeClass], given: &RunTimes) -> Vec<usize> {
     let samples: Vec<&[i64]> = match given {
-        Given::Samples(samples) => vec![&samples.run_time_micros],
-        Given::SamplesByType(samples) => {
+        RunTimes::Samples(samples) => vec![&samples.run_time_micros],
+        RunTimes::SamplesByType(samples) => {
             samples.types.iter().map(|kind| kind.run_time_micros.as_slice()).collect()
         }
-        Given::Histogram(_) | Given::Percentiles(_) => return Vec::new(),
+        RunTimes::Histogram(_) | RunTimes::Percentiles(_) => return Vec::new(),
     };
     let mut counts = vec![0; classes.len()];
     let bounds = classes.iter().filter_map(|class| class.longest);

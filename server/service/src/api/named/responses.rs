@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::api::convert::{count, duration, timestamp, wide};
 use crate::api::spread::certificate;
-use crate::spreads::{Description, Leased, Settled};
+use crate::spreads::{Description, LeasedJobs, SettlementResults};
 use offbeat_proto as proto;
 
 /// A number that was checked against a limit below 2^31.
@@ -139,8 +139,9 @@ pub(super) fn group(status: GroupStatus) -> proto::GroupStatus {
     }
 }
 
-pub(super) fn leased(leased: Leased, zero: Instant) -> proto::LeasedJobs {
-    let Leased { epoch, lease_millis, end_time, jobs, empty_reason: _, stopped: _, start } = leased;
+pub(super) fn leased(leased: LeasedJobs, zero: Instant) -> proto::LeasedJobs {
+    let LeasedJobs { epoch, lease_millis, end_time, jobs, empty_reason: _, stopped: _, start } =
+        leased;
     proto::LeasedJobs {
         epoch: epoch.cast_signed(),
         lease_duration: Some(millis(lease_millis)),
@@ -172,8 +173,8 @@ pub(super) fn empty_reason(reason: Option<EmptyReason>) -> proto::EmptyReason {
     }
 }
 
-pub(super) fn results(settled: Settled) -> Vec<proto::SettleResult> {
-    let Settled { outcomes, extended_end_time } = settled;
+pub(super) fn results(settled: SettlementResults) -> Vec<proto::SettleResult> {
+    let SettlementResults { outcomes, extended_end_time } = settled;
     let results = outcomes.into_iter().map(|outcome| {
         let (outcome, end_time) = match outcome {
             SettleOutcome::Acked => (proto::SettleOutcome::Acked, None),

@@ -18,11 +18,11 @@ use tonic::{Status, Streaming};
 use super::{requests, responses};
 use crate::api::convert::required;
 use crate::limits::STREAM_CREDIT;
-use crate::spreads::{Leased, SpreadStore};
+use crate::spreads::{LeasedJobs, SpreadStore};
 use crate::work::{Permit, lost};
 use offbeat_proto as proto;
 use offbeat_proto::status;
-use offbeat_proto::stream_jobs_request::Message as Asked;
+use offbeat_proto::stream_jobs_request::Message as RequestMessage;
 use offbeat_proto::stream_jobs_response::Message as Answer;
 
 /// From this number of results on that the peer has not read, no more settlements are read.
@@ -91,7 +91,7 @@ impl Consumer {
     ) -> Result<Self, Status> {
         let first = requests.message().await.map_err(status::of_frames)?;
         let start = match first.and_then(|request| request.message) {
-            Some(Asked::Start(start)) => Some(start),
+            Some(RequestMessage::Start(start)) => Some(start),
             _ => None,
         };
         let refused = status::refused;
@@ -159,18 +159,18 @@ impl Consumer {
 
     async fn take(&mut self, request: proto::StreamJobsRequest) -> Result<(), Rejection> {
         match request.message {
-            Some(Asked::Credit(more)) => {
+            Some(RequestMessage::Credit(more)) => {
                 self.credit = add_credit("credit.job_count", self.credit, more.job_count)?;
                 Ok(())
             }
-            Some(Asked::Settlements(proto::JobSettlements { epoch, settlements })) => {
+            Some(RequestMessage::Settlements(proto::JobSettlements { epoch, settlements })) => {
                 let settlements = requests::settlements(epoch, settlements)
                     .map_err(|rejection| rejection.under("settlements"))?;
                 let settled = self.store.settle(&self.spread, settlements).await?;
                 self.settled.extend(responses::results(settled));
                 Ok(())
             }
-            Some(Asked::Start(_)) => {
+            Some(RequestMessage::Start(_)) => {
                 let allowed = "must be set only in the first message";
                 Err(Rejection::new(Reason::Contradictory, "start", "a later message's", allowed))
             }
@@ -192,7 +192,7 @@ impl Consumer {
     }
 }
 
-type Reserved<'a> = Result<mpsc::Permit<'a, Item>, mpsc::error::SendError<()>>;
+type Reservation<'a> = Result<mpsc::Permit<'a, Item>, mpsc::error::SendError<()>>;
 
 /// The output of a future; pending if there is none.
 async fn optional<F: Future + Unpin>(future: &mut Option<F>) -> F::Output {
@@ -210,7 +210,7 @@ async fn lease<'a>(
     consumer: &Arc<str>,
     credit: usize,
     answers: &'a mpsc::Sender<Item>,
-) -> Result<(Reserved<'a>, Leased), Rejection> {
+) -> Result<(Reservation<'a>, LeasedJobs), Rejection> {
     let room = answers.reserve().await;
     let count = if room.is_ok() { credit.min(CALL_JOBS.max_size()) } else { 0 };
     let leased = store.pull(spread, consumer, count, WAIT).await?;

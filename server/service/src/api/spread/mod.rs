@@ -18,7 +18,7 @@ pub(super) use self::spec::order_of;
 use super::convert::wide;
 use crate::work::Permit;
 use offbeat_proto as proto;
-use offbeat_proto::spread_request::Message as Asked;
+use offbeat_proto::spread_request::Message as RequestMessage;
 use offbeat_proto::spread_response::Message as Answer;
 use offbeat_proto::spread_service_server::SpreadService;
 use offbeat_proto::status;
@@ -43,7 +43,7 @@ impl SpreadService for SpreadHandlers {
     ) -> Result<Response<Self::SpreadStream>, Status> {
         let permit = request.extensions().get().cloned();
         let requests = request.into_inner();
-        let start = Conversation { requests, permit, dealing: None, ended: false };
+        let start = Conversation { requests, permit, active: None, ended: false };
         Ok(Response::new(Box::pin(stream::try_unfold(start, async |mut conversation| {
             let answer = conversation.next().await?;
             let answer = answer.map(|message| proto::SpreadResponse { message: Some(message) });
@@ -56,7 +56,7 @@ impl SpreadService for SpreadHandlers {
 struct Conversation {
     requests: Streaming<proto::SpreadRequest>,
     permit: Option<Permit>,
-    dealing: Option<Dealing>,
+    active: Option<ActiveSpread>,
     ended: bool,
 }
 
@@ -67,7 +67,7 @@ impl Conversation {
             return Ok(None);
         }
         loop {
-            let answer = self.dealing.as_mut().map_or(Ok(None), Dealing::answer);
+            let answer = self.active.as_mut().map_or(Ok(None), ActiveSpread::answer);
             if let Some(answer) = answer.map_err(status::refused)? {
                 self.ended = matches!(answer, Answer::Certificate(_));
                 return Ok(Some(answer));
@@ -83,9 +83,11 @@ impl Conversation {
     fn count_memory(&self, request: Option<&proto::SpreadRequest>) -> Result<(), Status> {
         let Some(permit) = &self.permit else { return Ok(()) };
         permit.release_request();
-        let held = self.dealing.as_ref().map_or(0, |dealing| dealing.inputs.group_count());
+        let held = self.active.as_ref().map_or(0, |active| active.inputs.group_count());
         let more = match request.and_then(|request| request.message.as_ref()) {
-            Some(Asked::Input(input)) => input.groups.len() + input.whole_group_sizes.len(),
+            Some(RequestMessage::Input(input)) => {
+                input.groups.len() + input.whole_group_sizes.len()
+            }
             _ => 0,
         };
         match permit.take_request((held + more) * GROUP_MEMORY) {
@@ -96,32 +98,32 @@ impl Conversation {
 
     fn take(&mut self, request: Option<proto::SpreadRequest>) -> Result<(), Rejection> {
         let Some(proto::SpreadRequest { message }) = request else {
-            let dealing = self.dealing.as_ref();
-            return Err(dealing.map_or_else(
+            let active = self.active.as_ref();
+            return Err(active.map_or_else(
                 || missing("spec", "it, or resume, must be set in the first message"),
-                |dealing| dealing.inputs.what_is_missing(),
+                |active| active.inputs.what_is_missing(),
             ));
         };
-        match (message, &mut self.dealing) {
-            (Some(Asked::Spec(spec)), dealing @ None) => {
-                let begun = Dealing::new(spec, None);
-                *dealing = Some(begun.map_err(|refused| refused.under("spec"))?);
+        match (message, &mut self.active) {
+            (Some(RequestMessage::Spec(spec)), active @ None) => {
+                let begun = ActiveSpread::new(spec, None);
+                *active = Some(begun.map_err(|refused| refused.under("spec"))?);
                 Ok(())
             }
-            (Some(Asked::Resume(resume)), dealing @ None) => {
+            (Some(RequestMessage::Resume(resume)), active @ None) => {
                 let resumed = spec::place(resume).and_then(|(spec, place)| {
-                    Dealing::new(spec, Some(place)).map_err(|refused| refused.under("spec"))
+                    ActiveSpread::new(spec, Some(place)).map_err(|refused| refused.under("spec"))
                 });
-                *dealing = Some(resumed.map_err(|refused| refused.under("resume"))?);
+                *active = Some(resumed.map_err(|refused| refused.under("resume"))?);
                 Ok(())
             }
-            (Some(Asked::Input(input)), Some(dealing)) => dealing.inputs.take(input),
-            (Some(late @ (Asked::Spec(_) | Asked::Resume(_))), Some(_)) => {
-                let field = if matches!(late, Asked::Spec(_)) { "spec" } else { "resume" };
+            (Some(RequestMessage::Input(input)), Some(active)) => active.inputs.take(input),
+            (Some(late @ (RequestMessage::Spec(_) | RequestMessage::Resume(_))), Some(_)) => {
+                let field = if matches!(late, RequestMessage::Spec(_)) { "spec" } else { "resume" };
                 let allowed = "must be set only in the first message";
                 Err(Rejection::new(Reason::Contradictory, field, "a later message's", allowed))
             }
-            (Some(Asked::Input(_)), None) => {
+            (Some(RequestMessage::Input(_)), None) => {
                 Err(missing("spec", "it, or resume, must be set in the first message"))
             }
             (None, _) => Err(missing("input", "spec or input must be set")),
@@ -134,7 +136,7 @@ fn missing(field: &str, allowed: &str) -> Rejection {
 }
 
 /// A spread in progress, and answers that are not sent yet.
-struct Dealing {
+struct ActiveSpread {
     spread: Spread<usize>,
     inputs: Inputs,
     /// The encoded spec, for tokens.
@@ -147,7 +149,7 @@ struct Dealing {
     place: Option<Place>,
 }
 
-impl Dealing {
+impl ActiveSpread {
     fn new(spec: proto::SpreadSpec, place: Option<Place>) -> Result<Self, Rejection> {
         let begun = spec.encode_to_vec();
         let (spread, inputs) = spec::begin(spec)?;

@@ -20,7 +20,7 @@ use self::entry::Entry;
 use self::spreads::Spreads;
 use super::views::{check_name, check_same, too_many, unknown};
 use super::{
-    CloseMode, DeadLetterIds, DeadLetterPage, Description, IfClosed, Leased, Settled,
+    CloseMode, DeadLetterIds, DeadLetterPage, Description, IfClosed, LeasedJobs, SettlementResults,
     SpreadFigures, SpreadStore,
 };
 use crate::limits::NAMED_SPREADS;
@@ -199,7 +199,7 @@ impl SpreadStore for MemoryStore {
         consumer: &Arc<str>,
         count: usize,
         wait: Duration,
-    ) -> Result<Leased, Rejection> {
+    ) -> Result<LeasedJobs, Rejection> {
         let wake = |entry: &Entry| Arc::clone(&entry.changed);
         self.until(name, wait, wake, |entry, now, _| {
             // In whole milliseconds, like the machine: no lease is reported to end later than it
@@ -216,7 +216,7 @@ impl SpreadStore for MemoryStore {
             });
             let (epoch, stopped) = (entry.epoch, *self.stopped.borrow());
             let leased =
-                Leased { epoch, lease_millis, end_time, jobs, empty_reason, stopped, start };
+                LeasedJobs { epoch, lease_millis, end_time, jobs, empty_reason, stopped, start };
             Ok((leased, is_final))
         })
         .await
@@ -226,13 +226,13 @@ impl SpreadStore for MemoryStore {
         &self,
         name: &str,
         settlements: Vec<(LeaseId, SettleAction)>,
-    ) -> Result<Settled, Rejection> {
+    ) -> Result<SettlementResults, Rejection> {
         self.lock().with(name, |entry, now| {
             let extended_end_time = (self.now)().plus_millis(entry.lease_millis() - 1);
             let settle = |(id, action)| entry.machine.settle(now, id, action);
             let outcomes = settlements.into_iter().map(settle).collect();
             entry.changed.notify_waiters();
-            Settled { outcomes, extended_end_time }
+            SettlementResults { outcomes, extended_end_time }
         })
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use redis::RedisError;
 
 use super::engine::Engine;
-use super::findings::{Finding, Level, Said, findings};
+use super::findings::{Finding, Level, RedisFacts, findings};
 use crate::limits::NAMED_SPREADS;
 
 /// The sections of `INFO` that say something about spreads.
@@ -40,18 +40,18 @@ pub(super) async fn examine(engine: &Engine, replicas: u32) -> Result<Findings, 
     for section in SECTIONS {
         info += &engine.info(section).await.map_err(|error| error.to_string())?;
     }
-    let mut said = Said::new(&info);
-    said.config = if_it_answers(config(engine).await)?.ok();
-    said.layouts = if_it_answers(layouts(engine).await)?;
-    let spreads = said.layouts.as_ref().map_or(0, BTreeMap::len);
-    Ok(Findings { version: said.version(), spreads, all: findings(&said, replicas) })
+    let mut facts = RedisFacts::new(&info);
+    facts.config = if_it_answers(config(engine).await)?.ok();
+    facts.layouts = if_it_answers(layouts(engine).await)?;
+    let spreads = facts.layouts.as_ref().map_or(0, BTreeMap::len);
+    Ok(Findings { version: facts.version(), spreads, all: findings(&facts, replicas) })
 }
 
 /// What Redis answered, a refusal included: it may not allow a command, or not now.
-fn if_it_answers<T>(said: Result<T, RedisError>) -> Result<Result<T, String>, String> {
-    match said {
+fn if_it_answers<T>(answer: Result<T, RedisError>) -> Result<Result<T, String>, String> {
+    match answer {
         Err(error) if error.is_io_error() || error.is_timeout() => Err(error.to_string()),
-        answered => Ok(answered.map_err(|error| error.to_string())),
+        answer => Ok(answer.map_err(|error| error.to_string())),
     }
 }
 

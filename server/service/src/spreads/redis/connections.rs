@@ -65,16 +65,16 @@ fn config() -> ConnectionManagerConfig {
 impl Connections {
     pub(super) async fn open(config: &SpreadStoreConfig, url: &str) -> Result<Self, String> {
         let certificates = certificates(config)?;
-        let said = |error: RedisError| error.to_string();
+        let message = |error: RedisError| error.to_string();
         let (sentinels, client) = match address::sentinels(url)? {
             Some(sentinels) => {
-                let mut sentinels = sentinel_client(sentinels, certificates).map_err(said)?;
-                let client = sentinels.async_get_client().await.map_err(said)?;
+                let mut sentinels = sentinel_client(sentinels, certificates).map_err(message)?;
+                let client = sentinels.async_get_client().await.map_err(message)?;
                 (Some(Arc::new(tokio::sync::Mutex::new(sentinels))), client)
             }
-            None => (None, client(url, certificates).map_err(said)?),
+            None => (None, client(url, certificates).map_err(message)?),
         };
-        let current = Connection::try_new(client, 0).map_err(said)?;
+        let current = Connection::try_new(client, 0).map_err(message)?;
         Ok(Self { sentinels, current: Arc::new(Mutex::new(current)) })
     }
 
@@ -90,17 +90,17 @@ impl Connections {
     /// refused, for example for a wrong password, it keeps that error forever.
     pub(super) async fn heard<T>(
         &self,
-        said: Result<T, RedisError>,
+        result: Result<T, RedisError>,
         connection: &Connection,
     ) -> Result<T, RedisError> {
-        if let Err(error) = &said {
+        if let Err(error) = &result {
             let is_mended = error.is_io_error() && !error.is_timeout() && self.sentinels.is_none();
             let is_answer = error.code().is_some_and(|code| ANSWERS.contains(&code));
             if !is_mended && !is_answer {
                 self.leave(connection.number).await;
             }
         }
-        said
+        result
     }
 
     /// Replaces a connection, unless another call has done so or is doing it.

@@ -8,9 +8,9 @@ use redis::{AsyncCommands as _, RedisError, Script, ScriptInvocation, Value};
 
 use super::calls::LAYOUT;
 use super::connections::Connections;
-use super::holding::Holding;
-use super::observed::{
-    CALL, CLAIM, COMPACT, DISCARD, LIST, LISTEN, OPEN, Observed as _, Observer, READ,
+use super::durability::Durability;
+use super::observer::{
+    CALL, CLAIM, COMPACT, DISCARD, LIST, LISTEN, OPEN, ObserveStep as _, Observer, READ,
     READ_SNAPSHOT, SNAPSHOT_LENGTH, Step, UNCLAIM, WRITE_SNAPSHOT,
 };
 use super::replica::Life;
@@ -29,7 +29,7 @@ const UNFINISHED: i64 = 60;
 
 /// The reply of Redis about a spread.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct SpreadReply {
     pub(super) life: Life,
     /// The index of the first entry of the journal; those before it are in the snapshot.
     pub(super) first: u64,
@@ -70,7 +70,7 @@ impl From<RedisError> for Failure {
 #[derive(Clone)]
 pub(super) struct Engine {
     connections: Connections,
-    pub(super) holding: Arc<Holding>,
+    pub(super) durability: Arc<Durability>,
     prefix: String,
     scripts: Arc<Scripts>,
     /// Number of snapshots begun: no two have the same key.
@@ -122,10 +122,10 @@ impl Engine {
             discard: small(include_str!("scripts/discard.lua")),
         };
         let prefix = config.prefix.clone();
-        let holding = Holding::new(connections.clone(), &prefix, config.replicas);
-        let (holding, scripts, snapshots) = (holding.into(), scripts.into(), Arc::default());
+        let durability = Durability::new(connections.clone(), &prefix, config.replicas);
+        let (durability, scripts, snapshots) = (durability.into(), scripts.into(), Arc::default());
         let observer = Observer::new(&connections.current().client).into();
-        Ok(Self { connections, holding, prefix, scripts, snapshots, observer })
+        Ok(Self { connections, durability, prefix, scripts, snapshots, observer })
     }
 
     pub(super) fn observer(&self) -> &Observer {
@@ -145,8 +145,8 @@ impl Engine {
     ) -> Result<T, RedisError> {
         let connection = self.connections.current();
         let mut steps = connection.steps.clone();
-        let said = script.invoke_async(&mut steps).observed(self, step).await;
-        self.connections.heard(said, &connection).await
+        let result = script.invoke_async(&mut steps).observed(self, step).await;
+        self.connections.heard(result, &connection).await
     }
 
     pub(super) fn key(&self, name: &str, part: &str) -> String {
@@ -168,8 +168,9 @@ impl Engine {
     /// The text of a section of `INFO`.
     pub(super) async fn info(&self, section: &str) -> Result<String, RedisError> {
         let connection = self.connections.current();
-        let said = redis::cmd("INFO").arg(section).query_async(&mut connection.steps.clone()).await;
-        self.connections.heard(said, &connection).await
+        let result =
+            redis::cmd("INFO").arg(section).query_async(&mut connection.steps.clone()).await;
+        self.connections.heard(result, &connection).await
     }
 
     /// Opens a spread. `ended` is the life, and the number of entries, of an ended spread of the
@@ -200,14 +201,14 @@ impl Engine {
         from: u64,
         entry: &[u8],
         grows: bool,
-    ) -> Result<Told, Failure> {
+    ) -> Result<SpreadReply, Failure> {
         let Scripts { submit, call, .. } = &*self.scripts;
         let mut step = if grows { submit } else { call }.key(self.key(name, "state"));
         step.key(self.key(name, "journal")).key(self.epochs());
         step.arg(LAYOUT).arg(self.channel()).arg(name).arg(from).arg(PAGE_BYTES).arg(entry);
         let kind = if entry.is_empty() { READ } else { CALL };
-        let mut told = self.run::<Vec<Value>>(kind, &step).await?.into_iter();
-        match told.next() {
+        let mut reply = self.run::<Vec<Value>>(kind, &step).await?.into_iter();
+        match reply.next() {
             Some(Value::Int(0)) => return Err(Failure::Unknown),
             Some(Value::Int(1)) => {}
             _ => {
@@ -215,8 +216,8 @@ impl Engine {
                 return Err(Failure::Engine(other.to_owned()));
             }
         }
-        let mut next = || told.next().unwrap_or(Value::Nil);
-        Ok(Told {
+        let mut next = || reply.next().unwrap_or(Value::Nil);
+        Ok(SpreadReply {
             life: Life {
                 life: redis::from_redis_value(next()).map_err(RedisError::from)?,
                 epoch: redis::from_redis_value(next()).map_err(RedisError::from)?,

@@ -50,9 +50,9 @@ fn fatal(text: impl Into<String>) -> Finding {
     Finding { level: Level::Fatal, text: text.into() }
 }
 
-/// What a Redis said.
+/// The facts that a Redis reports about itself.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct RedisFacts {
     /// The lines of `INFO`.
     info: BTreeMap<String, String>,
     /// What `CONFIG GET` answered; `None` if it is not allowed.
@@ -61,7 +61,7 @@ pub(super) struct Said {
     pub(super) layouts: Result<BTreeMap<String, String>, String>,
 }
 
-impl Said {
+impl RedisFacts {
     pub(super) fn new(info: &str) -> Self {
         let lines = info.lines().filter_map(|line| line.trim().split_once(':'));
         let info = lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -97,22 +97,22 @@ impl Said {
 }
 
 /// The findings about a Redis; `replicas` is the server's `--spread-store-replicas`.
-pub(super) fn findings(said: &Said, replicas: u32) -> Vec<Finding> {
-    let mut found = vec![version(said), place(said)];
-    if said.info("loading").is_some_and(|loading| loading != "0") {
+pub(super) fn findings(facts: &RedisFacts, replicas: u32) -> Vec<Finding> {
+    let mut found = vec![version(facts), place(facts)];
+    if facts.info("loading").is_some_and(|loading| loading != "0") {
         found.push(fatal(
             "the store still loads what it has on disk, and answers no call before it has: try \
              again then",
         ));
     }
-    found.extend([eviction(said), memory(said), persistence(said)]);
-    found.extend(failed_writes(said));
-    found.extend(copies(said, replicas));
+    found.extend([eviction(facts), memory(facts), persistence(facts)]);
+    found.extend(failed_writes(facts));
+    found.extend(copies(facts, replicas));
     // A Redis that is refused anyway need not list spreads.
-    if said.layouts.is_ok() || found.iter().all(|found| found.level < Level::Fatal) {
-        found.extend(layouts(said));
+    if facts.layouts.is_ok() || found.iter().all(|found| found.level < Level::Fatal) {
+        found.extend(layouts(facts));
     }
-    if said.config.is_none() {
+    if facts.config.is_none() {
         found.push(warning(
             "the store does not allow CONFIG, as many managed services do not: what INFO does not \
              say is taken as not promised",
@@ -121,35 +121,35 @@ pub(super) fn findings(said: &Said, replicas: u32) -> Vec<Finding> {
     found
 }
 
-fn version(said: &Said) -> Finding {
-    let version = said.version();
-    let major = |name| said.info(name)?.split('.').next()?.parse::<u32>().ok();
-    if said.info("valkey_version").is_some() || major("redis_version").is_some_and(|it| it >= 7) {
+fn version(facts: &RedisFacts) -> Finding {
+    let version = facts.version();
+    let major = |name| facts.info(name)?.split('.').next()?.parse::<u32>().ok();
+    if facts.info("valkey_version").is_some() || major("redis_version").is_some_and(|it| it >= 7) {
         return fine(format!("the store is {version}"));
     }
     fatal(format!("the store is {version}: must be Redis 7.0 or later, or Valkey"))
 }
 
 /// Whether it is the one that takes writes.
-fn place(said: &Said) -> Finding {
-    if said.info("cluster_enabled") == Some("1") {
+fn place(facts: &RedisFacts) -> Finding {
+    if facts.info("cluster_enabled") == Some("1") {
         return fatal(
             "the store is a Redis Cluster: must be one Redis; a spread is in one shard, and names \
              of all spreads are in one key",
         );
     }
-    if said.info("redis_mode") == Some("sentinel") {
+    if facts.info("redis_mode") == Some("sentinel") {
         return fatal("the store is a Sentinel: must be a Redis that holds data");
     }
-    match said.info("role") {
+    match facts.info("role") {
         Some("master") => fine("the store is one Redis that takes writes"),
         Some("slave") => fatal("the store is a replica: must be the Redis that takes writes"),
         _ => warning("the store does not say its role: must be the Redis that takes writes"),
     }
 }
 
-fn eviction(said: &Said) -> Finding {
-    match said.info("maxmemory_policy").or_else(|| said.config("maxmemory-policy")) {
+fn eviction(facts: &RedisFacts) -> Finding {
+    match facts.info("maxmemory_policy").or_else(|| facts.config("maxmemory-policy")) {
         Some("noeviction") => {
             fine("maxmemory-policy is noeviction: no spread is dropped when memory is full")
         }
@@ -161,8 +161,8 @@ fn eviction(said: &Said) -> Finding {
     }
 }
 
-fn memory(said: &Said) -> Finding {
-    match said.number("maxmemory") {
+fn memory(facts: &RedisFacts) -> Finding {
+    match facts.number("maxmemory") {
         Some(0) => warning(
             "maxmemory is not set: groups are taken until the machine has no memory left, and \
              then the system may kill Redis",
@@ -176,12 +176,12 @@ fn memory(said: &Said) -> Finding {
 }
 
 /// What a restart of Redis costs.
-fn persistence(said: &Said) -> Finding {
-    let aof = said.info("aof_enabled").map(|enabled| enabled == "1");
-    let aof = aof.or_else(|| said.config("appendonly").map(|enabled| enabled == "yes"));
+fn persistence(facts: &RedisFacts) -> Finding {
+    let aof = facts.info("aof_enabled").map(|enabled| enabled == "1");
+    let aof = aof.or_else(|| facts.config("appendonly").map(|enabled| enabled == "yes"));
     match aof {
-        Some(true) => append_only_file(said),
-        Some(false) => data_set(said),
+        Some(true) => append_only_file(facts),
+        Some(false) => data_set(facts),
         None => warning(
             "the store does not say whether it writes an append-only file: a restart of Redis may \
              lose all spreads",
@@ -189,9 +189,9 @@ fn persistence(said: &Said) -> Finding {
     }
 }
 
-fn append_only_file(said: &Said) -> Finding {
-    match said.config("appendfsync") {
-        Some("always") if said.config("no-appendfsync-on-rewrite") == Some("yes") => warning(
+fn append_only_file(facts: &RedisFacts) -> Finding {
+    match facts.config("appendfsync") {
+        Some("always") if facts.config("no-appendfsync-on-rewrite") == Some("yes") => warning(
             "appendfsync is always, but no-appendfsync-on-rewrite is yes: a crash while the \
              append-only file is rewritten loses what has happened since that began",
         ),
@@ -213,8 +213,8 @@ fn append_only_file(said: &Said) -> Finding {
     }
 }
 
-fn data_set(said: &Said) -> Finding {
-    match said.config("save") {
+fn data_set(facts: &RedisFacts) -> Finding {
+    match facts.config("save") {
         Some("") => warning(
             "the store writes nothing to disk: a restart of Redis loses all spreads, and producers \
              submit again what was not settled",
@@ -231,8 +231,8 @@ fn data_set(said: &Said) -> Finding {
 }
 
 /// What could not be written to disk.
-fn failed_writes(said: &Said) -> Vec<Finding> {
-    let failed = |name| said.info(name).is_some_and(|status| status != "ok");
+fn failed_writes(facts: &RedisFacts) -> Vec<Finding> {
+    let failed = |name| facts.info(name).is_some_and(|status| status != "ok");
     let texts = [
         (
             "aof_last_write_status",
@@ -254,8 +254,8 @@ fn failed_writes(said: &Said) -> Vec<Finding> {
 }
 
 /// What the loss of its machine, or a failover, costs.
-fn copies(said: &Said, wanted: u32) -> Vec<Finding> {
-    let online = said.online_replicas();
+fn copies(facts: &RedisFacts, wanted: u32) -> Vec<Finding> {
+    let online = facts.online_replicas();
     let there = match online {
         0 => "no replica is connected".to_owned(),
         1 => "1 replica is connected".to_owned(),
@@ -277,7 +277,7 @@ fn copies(said: &Said, wanted: u32) -> Vec<Finding> {
              until they are there"
         )),
     }];
-    let least = said.config("min-replicas-to-write").and_then(|least| least.parse::<u32>().ok());
+    let least = facts.config("min-replicas-to-write").and_then(|least| least.parse::<u32>().ok());
     if let Some(least) = least
         && usize::try_from(least).is_ok_and(|least| least > online)
     {
@@ -297,8 +297,8 @@ fn copies(said: &Said, wanted: u32) -> Vec<Finding> {
 }
 
 /// Whether this release can answer for the spreads that are there.
-fn layouts(said: &Said) -> Vec<Finding> {
-    let layouts = match &said.layouts {
+fn layouts(facts: &RedisFacts) -> Vec<Finding> {
+    let layouts = match &facts.layouts {
         Ok(layouts) => layouts,
         Err(why) => return vec![fatal(format!("the spreads in the store cannot be read: {why}"))],
     };

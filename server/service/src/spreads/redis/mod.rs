@@ -15,10 +15,10 @@ mod address;
 mod calls;
 mod checks;
 mod connections;
+mod durability;
 mod engine;
 mod findings;
-mod holding;
-mod observed;
+mod observer;
 mod pulls;
 mod replica;
 mod seam;
@@ -40,8 +40,8 @@ use tokio_util::task::TaskTracker;
 use self::calls::Call;
 use self::engine::{Engine, Failure};
 pub use self::findings::{Finding, Level};
-use self::replica::Answered;
-use self::shared::Shared;
+use self::replica::CallResult;
+use self::shared::SharedSpread;
 use super::views::unknown;
 use crate::config::SpreadStoreConfig;
 
@@ -64,7 +64,7 @@ pub struct RedisStore {
     /// Number of its calls, for call IDs.
     calls: Arc<AtomicU64>,
     max_byte_count: u64,
-    spreads: Mutex<BTreeMap<String, Arc<Shared>>>,
+    spreads: Mutex<BTreeMap<String, Arc<SharedSpread>>>,
     stopped: watch::Sender<bool>,
     /// Pulls in flight, and releases of jobs whose caller has left.
     leasing: TaskTracker,
@@ -99,13 +99,17 @@ impl RedisStore {
         Ok(checks::examine(&engine, config.replicas).await?.all)
     }
 
-    fn shared(&self, name: &str) -> Arc<Shared> {
+    fn shared(&self, name: &str) -> Arc<SharedSpread> {
         let mut spreads = self.lock();
         if let Some(shared) = spreads.get(name) {
             return Arc::clone(shared);
         }
-        let shared =
-            Arc::new(Shared::new(name, self.engine.clone(), self.process, Arc::clone(&self.calls)));
+        let shared = Arc::new(SharedSpread::new(
+            name,
+            self.engine.clone(),
+            self.process,
+            Arc::clone(&self.calls),
+        ));
         spreads.insert(name.to_owned(), Arc::clone(&shared));
         shared
     }
@@ -139,7 +143,7 @@ impl RedisStore {
     }
 
     /// The spread as it is now.
-    async fn read(&self, name: &str) -> Result<Arc<Shared>, Rejection> {
+    async fn read(&self, name: &str) -> Result<Arc<SharedSpread>, Rejection> {
         let shared = self.shared(name);
         self.heard(name, shared.read().await)?;
         Ok(shared)
@@ -149,7 +153,7 @@ impl RedisStore {
     async fn ask<T>(
         &self,
         name: &str,
-        question: impl Fn(&Shared) -> Option<T>,
+        question: impl Fn(&SharedSpread) -> Option<T>,
     ) -> Result<T, Rejection> {
         for _ in 0..TRIES {
             if let Some(answer) = question(&*self.read(name).await?) {
@@ -160,16 +164,20 @@ impl RedisStore {
     }
 
     /// A call whose answer waits for the replicas that may take over.
-    async fn call_held(&self, name: &str, call: &Call) -> Result<Answered, Rejection> {
-        let (_, answered) = self.call(name, call).await?;
-        self.heard(name, self.engine.holding.until_replicated(&answered.run).await)?;
-        Ok(answered)
+    async fn call_held(&self, name: &str, call: &Call) -> Result<CallResult, Rejection> {
+        let (_, result) = self.call(name, call).await?;
+        self.heard(name, self.engine.durability.until_replicated(&result.run).await)?;
+        Ok(result)
     }
 
-    async fn call(&self, name: &str, call: &Call) -> Result<(Arc<Shared>, Answered), Rejection> {
+    async fn call(
+        &self,
+        name: &str,
+        call: &Call,
+    ) -> Result<(Arc<SharedSpread>, CallResult), Rejection> {
         let shared = self.shared(name);
-        let answered = self.heard(name, shared.call(call).await)?;
-        Ok((shared, answered))
+        let result = self.heard(name, shared.call(call).await)?;
+        Ok((shared, result))
     }
 
     /// The bytes that the spreads of this process leave to a change. Forgets settled groups to make
@@ -180,7 +188,7 @@ impl RedisStore {
             if missing == 0 {
                 break;
             }
-            let remembered = shared.with(|kept| kept.machine.remembered_memory());
+            let remembered = shared.with(|spread| spread.machine.remembered_memory());
             if remembered.is_some_and(|bytes| bytes > 0) {
                 // The spread may be gone or out of reach: then there is less room.
                 let _ = self.call(shared.name(), &Call::Forget { bytes: missing }).await;
@@ -199,7 +207,12 @@ impl RedisStore {
 
     /// Waits until a spread has changed, according to `changes`, or the time is over. Returns
     /// whether it must be read first.
-    async fn wait(&self, shared: &Shared, mut changes: watch::Receiver<u64>, end: Instant) -> bool {
+    async fn wait(
+        &self,
+        shared: &SharedSpread,
+        mut changes: watch::Receiver<u64>,
+        end: Instant,
+    ) -> bool {
         let mut stopped = self.stopped.subscribe();
         if *stopped.borrow() {
             return true;
@@ -252,16 +265,16 @@ impl RedisStore {
     }
 
     /// Reads a spread for the calls that wait for it, and wakes them even if that fails.
-    async fn look(&self, shared: &Arc<Shared>) {
+    async fn look(&self, shared: &Arc<SharedSpread>) {
         let _ = self.heard(shared.name(), shared.read().await);
         shared.wake();
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Shared>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<SharedSpread>>> {
         self.spreads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn all(&self) -> Vec<Arc<Shared>> {
+    fn all(&self) -> Vec<Arc<SharedSpread>> {
         self.lock().values().cloned().collect()
     }
 }

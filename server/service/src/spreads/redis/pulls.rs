@@ -10,10 +10,10 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::calls::{Answer, Call};
-use super::replica::Answered;
-use super::shared::Asking;
+use super::replica::CallResult;
+use super::shared::PendingPull;
 use super::{RedisStore, interrupted, moment};
-use crate::spreads::Leased;
+use crate::spreads::LeasedJobs;
 
 impl RedisStore {
     /// One pull, in a task that continues if its caller leaves: then its leases are released. Also
@@ -23,8 +23,8 @@ impl RedisStore {
         name: &str,
         consumer: &Arc<str>,
         count: usize,
-        asking: Asking,
-    ) -> Result<(Leased, bool), Rejection> {
+        asking: PendingPull,
+    ) -> Result<(LeasedJobs, bool), Rejection> {
         let (sender, receiver) = oneshot::channel();
         let (store, name) = (Arc::clone(self), name.to_owned());
         let consumer = Arc::clone(consumer);
@@ -34,17 +34,18 @@ impl RedisStore {
             let _ = match pulled {
                 Ok((leased, is_final, run)) => {
                     // If the replicas that may take over do not confirm it, the jobs are released.
-                    let held = store.engine.holding.until_replicated(&run).await;
-                    let unheard = Unheard { store: Arc::clone(&store), name, leased: Some(leased) };
-                    let held = store.heard(&unheard.name, held);
-                    sender.send(held.map(|()| (unheard, is_final)))
+                    let held = store.engine.durability.until_replicated(&run).await;
+                    let undelivered =
+                        UndeliveredLeases { store: Arc::clone(&store), name, leased: Some(leased) };
+                    let held = store.heard(&undelivered.name, held);
+                    sender.send(held.map(|()| (undelivered, is_final)))
                 }
                 Err(refused) => sender.send(Err(refused)),
             };
         };
         self.leasing.spawn(leasing.in_current_span());
-        let (mut unheard, is_final) = receiver.await.unwrap_or_else(|_| Err(interrupted()))?;
-        let leased = unheard.leased.take().ok_or_else(interrupted)?;
+        let (mut undelivered, is_final) = receiver.await.unwrap_or_else(|_| Err(interrupted()))?;
+        let leased = undelivered.leased.take().ok_or_else(interrupted)?;
         Ok((leased, is_final))
     }
 
@@ -53,29 +54,30 @@ impl RedisStore {
         name: &str,
         consumer: Arc<str>,
         count: usize,
-    ) -> Result<(Leased, bool, String), Rejection> {
+    ) -> Result<(LeasedJobs, bool, String), Rejection> {
         let start = Instant::now();
-        let (_, answered) = self.call(name, &Call::Pull { consumer, count }).await?;
-        let Answered { answer: Answer::Jobs(jobs), millis, epoch, lease_millis, run } = answered
+        let (_, result) = self.call(name, &Call::Pull { consumer, count }).await?;
+        let CallResult { answer: Answer::Jobs(jobs), millis, epoch, lease_millis, run } = result
         else {
             return Err(interrupted());
         };
         let (jobs, empty_reason) = jobs?;
         let is_final = !jobs.is_empty() || empty_reason == Some(EmptyReason::Ended);
         let (end_time, stopped) = (moment(millis + lease_millis - 1), *self.stopped.borrow());
-        let leased = Leased { epoch, lease_millis, end_time, jobs, empty_reason, stopped, start };
+        let leased =
+            LeasedJobs { epoch, lease_millis, end_time, jobs, empty_reason, stopped, start };
         Ok((leased, is_final, run))
     }
 }
 
 /// Leases of a pull until its caller has them; if dropped before, they are released.
-struct Unheard {
+struct UndeliveredLeases {
     store: Arc<RedisStore>,
     name: String,
-    leased: Option<Leased>,
+    leased: Option<LeasedJobs>,
 }
 
-impl Drop for Unheard {
+impl Drop for UndeliveredLeases {
     fn drop(&mut self) {
         let Some(leased) = self.leased.take() else { return };
         let release = |job: LeasedJob| (job.id, SettleAction::Release { delay: 0 });

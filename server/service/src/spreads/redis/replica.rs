@@ -16,7 +16,7 @@ use crate::spreads::{Description, SpreadFigures};
 
 /// A spread, its epoch, and the start of its clock.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct LocalSpread {
     pub(super) machine: NamedSpread,
     pub(super) epoch: u64,
     /// When its clock began, in milliseconds by the clock of Redis.
@@ -37,7 +37,7 @@ pub(super) struct Life {
 
 /// The result of a call, and the state of the spread at that time.
 #[derive(Debug)]
-pub(super) struct Answered {
+pub(super) struct CallResult {
     pub(super) answer: Answer,
     /// When the call was made, by the clock of Redis.
     pub(super) millis: u64,
@@ -51,7 +51,7 @@ pub(super) struct Answered {
 #[derive(Debug, Default)]
 pub(super) struct Replica {
     /// `None` before the first entry, or if it must be read again.
-    pub(super) kept: Option<Kept>,
+    pub(super) spread: Option<LocalSpread>,
     pub(super) life: Option<Life>,
     /// The index of the first entry that it has not seen.
     pub(super) next: u64,
@@ -59,13 +59,13 @@ pub(super) struct Replica {
     /// entries are missing: a spread must not advance beyond entries that it has yet to read.
     pub(super) seen: Option<(u64, Instant)>,
     /// Calls of this process that have no answer yet.
-    pub(super) asked: BTreeMap<CallId, oneshot::Sender<Answered>>,
+    pub(super) asked: BTreeMap<CallId, oneshot::Sender<CallResult>>,
 }
 
 impl Replica {
     /// Forgets the spread, so that it is read again. Calls continue to wait for their entries.
     pub(super) fn forget(&mut self) {
-        (self.kept, self.life, self.next, self.seen) = (None, None, 0, None);
+        (self.spread, self.life, self.next, self.seen) = (None, None, 0, None);
     }
 
     /// Applies the next entry. Fails if this release cannot read the journal.
@@ -76,22 +76,22 @@ impl Replica {
         match event {
             Event::Opened { epoch, spec } => {
                 let machine = NamedSpread::try_new(epoch, &spec).map_err(refused)?;
-                self.kept = Some(Kept { machine, epoch, zero: millis });
+                self.spread = Some(LocalSpread { machine, epoch, zero: millis });
             }
             Event::Restarted { epoch } => {
-                let kept = self.kept.take().ok_or("a restart of no spread")?;
-                let machine = kept.machine.restart(epoch).map_err(refused)?;
-                self.kept = Some(Kept { machine, epoch, zero: millis });
+                let spread = self.spread.take().ok_or("a restart of no spread")?;
+                let machine = spread.machine.restart(epoch).map_err(refused)?;
+                self.spread = Some(LocalSpread { machine, epoch, zero: millis });
             }
             Event::Called(id, call) => {
-                let kept = self.kept.as_mut().ok_or("a call of no spread")?;
-                let now = millis.saturating_sub(kept.zero);
-                let epoch = kept.epoch;
-                let answer = call.apply(&mut kept.machine, epoch, now);
-                let lease_millis = kept.lease_millis();
+                let spread = self.spread.as_mut().ok_or("a call of no spread")?;
+                let now = millis.saturating_sub(spread.zero);
+                let epoch = spread.epoch;
+                let answer = call.apply(&mut spread.machine, epoch, now);
+                let lease_millis = spread.lease_millis();
                 if let Some(asked) = self.asked.remove(&id) {
                     // Fails if the caller has left.
-                    let _ = asked.send(Answered {
+                    let _ = asked.send(CallResult {
                         answer,
                         millis,
                         epoch,
@@ -114,26 +114,26 @@ impl Replica {
 
     /// The time of the spread at the last reply of Redis, in milliseconds.
     pub(super) fn now(&self) -> Option<u64> {
-        let (kept, (millis, _)) = (self.kept.as_ref()?, self.seen?);
-        Some(millis.saturating_sub(kept.zero))
+        let (spread, (millis, _)) = (self.spread.as_ref()?, self.seen?);
+        Some(millis.saturating_sub(spread.zero))
     }
 
     /// Advances the time.
     pub(super) fn advance(&mut self) {
-        if let (Some(now), Some(kept)) = (self.now(), &mut self.kept) {
-            kept.machine.advance(now);
+        if let (Some(now), Some(spread)) = (self.now(), &mut self.spread) {
+            spread.machine.advance(now);
         }
     }
 
     /// The time of the next change without a call.
     pub(super) fn next_event(&self) -> Option<Instant> {
-        let (now, kept, (_, at)) = (self.now()?, self.kept.as_ref()?, self.seen?);
-        let event = kept.machine.next_event(now)?;
+        let (now, spread, (_, at)) = (self.now()?, self.spread.as_ref()?, self.seen?);
+        let event = spread.machine.next_event(now)?;
         Some(at + Duration::from_millis(event.saturating_sub(now)))
     }
 }
 
-impl Kept {
+impl LocalSpread {
     /// How long a lease lasts, in milliseconds.
     pub(super) fn lease_millis(&self) -> u64 {
         self.machine.spec().lease_millis.unsigned_abs()
@@ -224,7 +224,7 @@ mod tests {
             replica.take(&entry).unwrap();
             digest.update(&entry);
         }
-        digest.update(bytes(replica.kept.as_ref().unwrap()));
+        digest.update(bytes(replica.spread.as_ref().unwrap()));
         let digest: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!((LAYOUT, &digest[..16]), (1, "6eedd7a99a680ddc"));
     }

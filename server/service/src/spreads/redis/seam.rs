@@ -13,14 +13,14 @@ use tokio::time::Instant;
 
 use super::calls::{Answer, Call, empty_reason};
 use super::engine::Failure;
-use super::replica::{Answered, Kept};
-use super::shared::Shared;
+use super::replica::{CallResult, LocalSpread};
+use super::shared::SharedSpread;
 use super::{RedisStore, TRIES, interrupted, moment};
 use crate::limits::NAMED_SPREADS;
 use crate::metrics::StoreMetrics;
 use crate::spreads::views::{check_name, check_same, too_many, unknown};
 use crate::spreads::{
-    CloseMode, DeadLetterIds, DeadLetterPage, Description, IfClosed, Leased, Settled,
+    CloseMode, DeadLetterIds, DeadLetterPage, Description, IfClosed, LeasedJobs, SettlementResults,
     SpreadFigures, SpreadStore,
 };
 
@@ -56,18 +56,18 @@ impl SpreadStore for Arc<RedisStore> {
                 Err(refused) if refused.reason == Reason::UnknownSpread => continue,
                 read => read?,
             };
-            let found = shared.with_life(|kept, life, next| {
-                if !created && kept.machine.is_spent() {
+            let found = shared.with_life(|spread, life, next| {
+                if !created && spread.machine.is_spent() {
                     if if_closed == IfClosed::Leave {
-                        return Ok(Some(kept.describe(&name)));
+                        return Ok(Some(spread.describe(&name)));
                     }
                     ended = Some((life.life.clone(), next));
                     return Ok(None);
                 }
                 if !created {
-                    check_same(&name, &kept.machine, checked.spec())?;
+                    check_same(&name, &spread.machine, checked.spec())?;
                 }
-                Ok::<_, Rejection>(Some(kept.describe(&name)))
+                Ok::<_, Rejection>(Some(spread.describe(&name)))
             });
             if let Some(description) = found.ok_or_else(interrupted)?? {
                 return Ok((description, created));
@@ -77,8 +77,8 @@ impl SpreadStore for Arc<RedisStore> {
     }
 
     async fn update(&self, name: &str, changes: LimitChanges) -> Result<Description, Rejection> {
-        let answered = self.call_held(name, &Call::Update(changes)).await?;
-        let Answer::Done(done) = answered.answer else { return Err(interrupted()) };
+        let result = self.call_held(name, &Call::Update(changes)).await?;
+        let Answer::Done(done) = result.answer else { return Err(interrupted()) };
         done?;
         Ok(self.describe(name, 0).await?.0)
     }
@@ -97,14 +97,14 @@ impl SpreadStore for Arc<RedisStore> {
             self.ask(name, |shared| shared.check(&parts, elsewhere)).await??;
         }
         let call = Call::Submit { parts, elsewhere };
-        let (_, answered) = self.call(name, &call).await?;
-        let Answered { answer: Answer::Statuses(statuses), epoch, lease_millis, run, .. } =
-            answered
+        let (_, result) = self.call(name, &call).await?;
+        let CallResult { answer: Answer::Statuses(statuses), epoch, lease_millis, run, .. } =
+            result
         else {
             return Err(interrupted());
         };
         let mut statuses = statuses?;
-        let is_stored = self.heard(name, self.engine.holding.until_stored(&run).await)?;
+        let is_stored = self.heard(name, self.engine.durability.until_stored(&run).await)?;
         tell_stored(is_stored, &mut statuses);
         Ok((statuses, Receipt { epoch, lease_millis: lease_millis.cast_signed() }))
     }
@@ -121,12 +121,12 @@ impl SpreadStore for Arc<RedisStore> {
             let shared = self.shared(name);
             let changes = shared.subscribe();
             let is_last = self.is_over(end);
-            let question = |shared: &Shared| {
-                shared.with_life(|kept, life, _| {
-                    let is_news = ids.iter().any(|id| kept.machine.is_over(id));
+            let question = |shared: &SharedSpread| {
+                shared.with_life(|spread, life, _| {
+                    let is_news = ids.iter().any(|id| spread.machine.is_over(id));
                     let statuses = (is_news || is_last)
-                        .then(|| kept.machine.groups(ids.iter().map(String::as_str)));
-                    statuses.map(|statuses| (statuses, kept.epoch, life.run.clone()))
+                        .then(|| spread.machine.groups(ids.iter().map(String::as_str)));
+                    statuses.map(|statuses| (statuses, spread.epoch, life.run.clone()))
                 })
             };
             let known = if is_stale || is_last { None } else { question(&shared) };
@@ -136,7 +136,7 @@ impl SpreadStore for Arc<RedisStore> {
             };
             if let Some((mut statuses, epoch, run)) = answer {
                 if statuses.iter().any(|status| status.state == GroupState::Received) {
-                    let stored = self.engine.holding.is_stored(&run).await;
+                    let stored = self.engine.durability.is_stored(&run).await;
                     tell_stored(matches!(stored, Ok(true)), &mut statuses);
                 }
                 return Ok((statuses, epoch));
@@ -151,7 +151,7 @@ impl SpreadStore for Arc<RedisStore> {
         consumer: &Arc<str>,
         count: usize,
         wait: Duration,
-    ) -> Result<Leased, Rejection> {
+    ) -> Result<LeasedJobs, Rejection> {
         let end = Instant::now() + wait;
         // At first, the local state suffices if it has a job. Later, it is stale only if time has
         // passed.
@@ -161,8 +161,9 @@ impl SpreadStore for Arc<RedisStore> {
             let changes = shared.subscribe();
             let is_last = self.is_over(end);
             // A pull that leases nothing does not become an entry.
-            let question =
-                |shared: &Shared| shared.with_now(|kept, now| kept.may_lease(now, consumer, count));
+            let question = |shared: &SharedSpread| {
+                shared.with_now(|spread, now| spread.may_lease(now, consumer, count))
+            };
             let known = if is_stale { None } else { question(&shared) };
             let may_lease = match known {
                 Some(Ok(true)) => true,
@@ -177,12 +178,12 @@ impl SpreadStore for Arc<RedisStore> {
                     return Ok(leased);
                 }
             } else if is_last {
-                let none = |kept: &Kept| Leased {
-                    epoch: kept.epoch,
-                    lease_millis: kept.lease_millis(),
+                let none = |spread: &LocalSpread| LeasedJobs {
+                    epoch: spread.epoch,
+                    lease_millis: spread.lease_millis(),
                     end_time: None,
                     jobs: Vec::new(),
-                    empty_reason: Some(empty_reason(&kept.machine, consumer)),
+                    empty_reason: Some(empty_reason(&spread.machine, consumer)),
                     stopped: *self.stopped.borrow(),
                     start: Instant::now(),
                 };
@@ -196,19 +197,19 @@ impl SpreadStore for Arc<RedisStore> {
         &self,
         name: &str,
         settlements: Vec<(LeaseId, SettleAction)>,
-    ) -> Result<Settled, Rejection> {
+    ) -> Result<SettlementResults, Rejection> {
         let extends = settlements.iter().any(|(_, action)| *action == SettleAction::ExtendLease);
-        let (_, answered) = self.call(name, &Call::Settle(settlements)).await?;
-        let Answered { answer: Answer::Outcomes(outcomes), millis, lease_millis, run, .. } =
-            answered
+        let (_, result) = self.call(name, &Call::Settle(settlements)).await?;
+        let CallResult { answer: Answer::Outcomes(outcomes), millis, lease_millis, run, .. } =
+            result
         else {
             return Err(interrupted());
         };
         if extends {
             // A replica that takes over without the extension would end the lease early.
-            self.heard(name, self.engine.holding.until_replicated(&run).await)?;
+            self.heard(name, self.engine.durability.until_replicated(&run).await)?;
         }
-        Ok(Settled { outcomes, extended_end_time: moment(millis + lease_millis - 1) })
+        Ok(SettlementResults { outcomes, extended_end_time: moment(millis + lease_millis - 1) })
     }
 
     async fn describe(
@@ -216,7 +217,7 @@ impl SpreadStore for Arc<RedisStore> {
         name: &str,
         count: usize,
     ) -> Result<(Description, Vec<NextJob>), Rejection> {
-        let describe = |kept: &Kept| (kept.describe(name), kept.next_jobs(count));
+        let describe = |spread: &LocalSpread| (spread.describe(name), spread.next_jobs(count));
         self.ask(name, |shared| shared.with(describe)).await
     }
 
@@ -244,9 +245,9 @@ impl SpreadStore for Arc<RedisStore> {
         after: Option<u64>,
         count: usize,
     ) -> Result<DeadLetterPage, Rejection> {
-        let page = |kept: &Kept| {
-            let (letters, has_more) = kept.machine.dead_letters(after, count);
-            DeadLetterPage { epoch: kept.epoch, letters, has_more }
+        let page = |spread: &LocalSpread| {
+            let (letters, has_more) = spread.machine.dead_letters(after, count);
+            DeadLetterPage { epoch: spread.epoch, letters, has_more }
         };
         self.ask(name, |shared| shared.with(page)).await
     }
@@ -256,7 +257,8 @@ impl SpreadStore for Arc<RedisStore> {
         name: &str,
         letters: &DeadLetterIds,
     ) -> Result<u64, Rejection> {
-        let wanted = |kept: &Kept| kept.machine.redriven_memory(letters.in_epoch(kept.epoch));
+        let wanted =
+            |spread: &LocalSpread| spread.machine.redriven_memory(letters.in_epoch(spread.epoch));
         let wanted = self.ask(name, |shared| shared.with(wanted)).await?;
         let elsewhere = self.bytes_left(wanted, wanted).await?;
         let call = Call::Redrive { letters: letters.clone(), elsewhere };

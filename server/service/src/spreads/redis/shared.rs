@@ -9,8 +9,8 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use super::calls::{Call, CallId, encoded};
-use super::engine::{Engine, Failure, Told};
-use super::replica::{Answered, Kept, Life, Replica};
+use super::engine::{Engine, Failure, SpreadReply};
+use super::replica::{CallResult, Life, LocalSpread, Replica};
 use crate::spreads::SpreadFigures;
 
 /// Maximum number of replies to read a spread: meanwhile entries arrive, and snapshots change.
@@ -24,7 +24,7 @@ const FORGOTTEN_AFTER: usize = 1_024;
 const SNAPSHOT_AFTER: u64 = 1 << 20;
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedSpread {
     name: String,
     engine: Engine,
     /// Identifies this process in its entries.
@@ -43,12 +43,12 @@ pub(super) struct Shared {
 
 /// A pull that has no answer yet.
 #[derive(Debug)]
-pub(super) struct Asking {
-    shared: Arc<Shared>,
+pub(super) struct PendingPull {
+    shared: Arc<SharedSpread>,
     count: u64,
 }
 
-impl Drop for Asking {
+impl Drop for PendingPull {
     fn drop(&mut self) {
         self.shared.asked_for.fetch_sub(self.count, Ordering::Relaxed);
         // Another pull may ask for the rest.
@@ -59,13 +59,13 @@ impl Drop for Asking {
 }
 
 /// Missing data after a reply was applied.
-enum Missing {
+enum MissingData {
     Nothing,
     Entries,
     Snapshot { key: String, index: u64, life: Life },
 }
 
-impl Shared {
+impl SharedSpread {
     pub(super) fn new(name: &str, engine: Engine, process: u64, calls: Arc<AtomicU64>) -> Self {
         Self {
             name: name.to_owned(),
@@ -90,20 +90,24 @@ impl Shared {
 
     /// How many jobs have no lease; `None` if that is not known.
     fn free_jobs(&self) -> Option<u64> {
-        self.with(|kept| {
-            let counts = kept.machine.counts();
+        self.with(|spread| {
+            let counts = spread.machine.counts();
             counts.ready_jobs + counts.returned_jobs
         })
     }
 
     /// Starts a pull of up to `count` jobs; `None` while other pulls ask for all jobs that there
     /// are, unless it `must_ask`.
-    pub(super) fn begin_asking(self: &Arc<Self>, count: u64, must_ask: bool) -> Option<Asking> {
+    pub(super) fn begin_asking(
+        self: &Arc<Self>,
+        count: u64,
+        must_ask: bool,
+    ) -> Option<PendingPull> {
         // A spread that has ended has no jobs: each pull gets that answer.
         let most = if must_ask { u64::MAX } else { self.free_jobs().unwrap_or(0).max(1) };
         let add = |asked_for| (asked_for < most).then(|| asked_for + count);
         let added = self.asked_for.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
-        added.ok().map(|_| Asking { shared: Arc::clone(self), count })
+        added.ok().map(|_| PendingPull { shared: Arc::clone(self), count })
     }
 
     /// Subscribes to changes from now on.
@@ -118,25 +122,28 @@ impl Shared {
 
     /// Calls `ask` on the spread as of the last reply of Redis; `None` if it is not known, or
     /// entries are missing.
-    pub(super) fn with<T>(&self, ask: impl FnOnce(&Kept) -> T) -> Option<T> {
-        self.with_life(|kept, _, _| ask(kept))
+    pub(super) fn with<T>(&self, ask: impl FnOnce(&LocalSpread) -> T) -> Option<T> {
+        self.with_life(|spread, _, _| ask(spread))
     }
 
     /// The same, with the time of the spread.
-    pub(super) fn with_now<T>(&self, ask: impl FnOnce(&Kept, u64) -> T) -> Option<T> {
+    pub(super) fn with_now<T>(&self, ask: impl FnOnce(&LocalSpread, u64) -> T) -> Option<T> {
         let mut replica = self.lock();
         replica.advance();
         let now = replica.now()?;
-        Some(ask(replica.kept.as_ref()?, now))
+        Some(ask(replica.spread.as_ref()?, now))
     }
 
     /// The same, with its life and the number of its entries.
-    pub(super) fn with_life<T>(&self, ask: impl FnOnce(&Kept, &Life, u64) -> T) -> Option<T> {
+    pub(super) fn with_life<T>(
+        &self,
+        ask: impl FnOnce(&LocalSpread, &Life, u64) -> T,
+    ) -> Option<T> {
         let mut replica = self.lock();
         replica.advance();
         replica.now()?;
-        let Replica { kept, life, next, .. } = &*replica;
-        Some(ask(kept.as_ref()?, life.as_ref()?, *next))
+        let Replica { spread, life, next, .. } = &*replica;
+        Some(ask(spread.as_ref()?, life.as_ref()?, *next))
     }
 
     /// Whether the groups would be taken; `None` if the spread is not known yet.
@@ -147,8 +154,8 @@ impl Shared {
     ) -> Option<Result<(), Rejection>> {
         let mut replica = self.lock();
         let now = replica.now()?;
-        let kept = replica.kept.as_mut()?;
-        Some(kept.machine.check_submission(now, parts, elsewhere))
+        let spread = replica.spread.as_mut()?;
+        Some(spread.machine.check_submission(now, parts, elsewhere))
     }
 
     /// The time of the next change without a call.
@@ -160,7 +167,7 @@ impl Shared {
     pub(super) fn figures(&self) -> Option<SpreadFigures> {
         let replica = self.lock();
         let now = replica.now()?;
-        Some(replica.kept.as_ref()?.figures(&self.name, now))
+        Some(replica.spread.as_ref()?.figures(&self.name, now))
     }
 
     /// Whether any entry of it was read.
@@ -176,12 +183,12 @@ impl Shared {
     /// Reads new entries from Redis.
     pub(super) async fn read(self: &Arc<Self>) -> Result<(), Failure> {
         let from = self.lock().next;
-        let told = self.engine.call(&self.name, from, &[], false).await?;
-        self.take_all(told, from, false).await
+        let reply = self.engine.call(&self.name, from, &[], false).await?;
+        self.take_all(reply, from, false).await
     }
 
     /// Adds a call to the journal, and returns its result.
-    pub(super) async fn call(self: &Arc<Self>, call: &Call) -> Result<Answered, Failure> {
+    pub(super) async fn call(self: &Arc<Self>, call: &Call) -> Result<CallResult, Failure> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let id = CallId { process: self.process, number };
         let entry = encoded(id, call).map_err(|error| Failure::Engine(error.to_string()))?;
@@ -195,16 +202,16 @@ impl Shared {
             replica.next
         };
         let heard = match self.engine.call(&self.name, from, &entry, call.grows()).await {
-            Ok(told) => {
-                let run = told.life.run.clone();
-                self.take_all(told, from, true).await.map(|()| run)
+            Ok(reply) => {
+                let run = reply.life.run.clone();
+                self.take_all(reply, from, true).await.map(|()| run)
             }
             Err(failure) => Err(failure),
         };
         self.lock().asked.remove(&id);
         let run = heard?;
         match answer.try_recv() {
-            Ok(answered) => Ok(Answered { run, ..answered }),
+            Ok(result) => Ok(CallResult { run, ..result }),
             // A snapshot of another process may include it.
             Err(_) => Err(Failure::Engine("the answer was lost: try again".to_owned())),
         }
@@ -212,54 +219,59 @@ impl Shared {
 
     /// Applies the reply of Redis about the entries from `from` on, to which this call may have
     /// `added` one, and asks again until none is missing.
-    async fn take_all(self: &Arc<Self>, told: Told, from: u64, added: bool) -> Result<(), Failure> {
-        let (mut told, mut from, mut added) = (told, from, added);
+    async fn take_all(
+        self: &Arc<Self>,
+        reply: SpreadReply,
+        from: u64,
+        added: bool,
+    ) -> Result<(), Failure> {
+        let (mut reply, mut from, mut added) = (reply, from, added);
         let mut reading = None;
         for _ in 0..MOST_READS {
-            match self.take(&told, from, added)? {
-                Missing::Nothing => {
-                    self.compact_if_long(told.bytes, told.snapshot_bytes);
+            match self.take(&reply, from, added)? {
+                MissingData::Nothing => {
+                    self.compact_if_long(reply.bytes, reply.snapshot_bytes);
                     return Ok(());
                 }
                 missing if reading.is_some() => {
-                    if let Missing::Snapshot { key, index, life } = missing {
+                    if let MissingData::Snapshot { key, index, life } = missing {
                         self.load(&key, index, life).await?;
                     }
                 }
-                Missing::Entries | Missing::Snapshot { .. } => {
+                MissingData::Entries | MissingData::Snapshot { .. } => {
                     reading = Some(self.reading.lock().await);
-                    if self.has(&told) {
+                    if self.has(&reply) {
                         return Ok(()); // the previous holder of the lock has read them
                     }
                 }
             }
             (from, added) = (self.lock().next, false);
-            told = self.engine.call(&self.name, from, &[], false).await?;
+            reply = self.engine.call(&self.name, from, &[], false).await?;
         }
         Err(Failure::Engine("the journal grows faster than it can be read".to_owned()))
     }
 
     /// Whether all entries of a reply are known.
-    fn has(&self, told: &Told) -> bool {
+    fn has(&self, reply: &SpreadReply) -> bool {
         let replica = self.lock();
-        replica.life.as_ref() == Some(&told.life) && replica.next >= told.next
+        replica.life.as_ref() == Some(&reply.life) && replica.next >= reply.next
     }
 
-    fn take(&self, told: &Told, from: u64, added: bool) -> Result<Missing, Failure> {
+    fn take(&self, reply: &SpreadReply, from: u64, added: bool) -> Result<MissingData, Failure> {
         let mut replica = self.lock();
         // Redis may also have fewer entries than were seen, even with the one that was added.
-        let is_behind = from.saturating_add(u64::from(added)) > told.next;
-        if replica.life.as_ref() != Some(&told.life) || is_behind {
+        let is_behind = from.saturating_add(u64::from(added)) > reply.next;
+        if replica.life.as_ref() != Some(&reply.life) || is_behind {
             replica.forget();
-            replica.life = Some(told.life.clone());
+            replica.life = Some(reply.life.clone());
         }
-        if replica.next < told.first {
+        if replica.next < reply.first {
             replica.seen = None;
-            let (key, index) = (told.snapshot.clone(), told.first);
-            return Ok(Missing::Snapshot { key, index, life: told.life.clone() });
+            let (key, index) = (reply.snapshot.clone(), reply.first);
+            return Ok(MissingData::Snapshot { key, index, life: reply.life.clone() });
         }
         let before = replica.next;
-        for (index, entry) in (from..).zip(&told.entries) {
+        for (index, entry) in (from..).zip(&reply.entries) {
             if index == replica.next
                 && let Err(error) = replica.take(entry)
             {
@@ -267,30 +279,31 @@ impl Shared {
                 return Err(Failure::Engine(error));
             }
         }
-        if replica.next < told.next {
+        if replica.next < reply.next {
             replica.seen = None;
-            return Ok(Missing::Entries);
+            return Ok(MissingData::Entries);
         }
-        replica.hear(told.millis);
+        replica.hear(reply.millis);
         let is_changed = replica.next != before;
         drop(replica);
         if is_changed {
             self.wake();
         }
-        Ok(Missing::Nothing)
+        Ok(MissingData::Nothing)
     }
 
     /// Reads a snapshot, unless it has been replaced meanwhile.
     async fn load(&self, key: &str, index: u64, life: Life) -> Result<(), Failure> {
         let Some(bytes) = self.engine.snapshot(key).await? else { return Ok(()) };
         // Hundreds of thousands of groups take a while.
-        let kept = tokio::task::spawn_blocking(move || postcard::from_bytes::<Kept>(&bytes)).await;
-        let kept = kept.map_err(|error| Failure::Engine(error.to_string()))?;
-        let kept = kept
+        let spread =
+            tokio::task::spawn_blocking(move || postcard::from_bytes::<LocalSpread>(&bytes)).await;
+        let spread = spread.map_err(|error| Failure::Engine(error.to_string()))?;
+        let spread = spread
             .map_err(|_| Failure::Engine("a snapshot that this release cannot read".to_owned()))?;
         let mut replica = self.lock();
         if replica.life.as_ref() == Some(&life) && replica.next < index {
-            (replica.kept, replica.next, replica.seen) = (Some(kept), index, None);
+            (replica.spread, replica.next, replica.seen) = (Some(spread), index, None);
         }
         Ok(())
     }
@@ -298,7 +311,7 @@ impl Shared {
     /// Replaces a long journal and an older snapshot by a new snapshot, in the background. Only
     /// this frees the memory of jobs: a snapshot may hold many that were settled since.
     fn compact_if_long(self: &Arc<Self>, bytes: u64, snapshot_bytes: u64) {
-        let needed = self.with(|kept| kept.machine.memory()).unwrap_or(u64::MAX);
+        let needed = self.with(|spread| spread.machine.memory()).unwrap_or(u64::MAX);
         let is_long = bytes >= SNAPSHOT_AFTER.max(snapshot_bytes);
         let unneeded = (bytes + snapshot_bytes).saturating_sub(needed);
         let is_loose = unneeded >= SNAPSHOT_AFTER.max(needed);
@@ -326,10 +339,10 @@ impl Shared {
         let taken = tokio::task::spawn_blocking(move || {
             let replica = copy.lock();
             replica.now()?;
-            let Replica { kept: Some(kept), life: Some(life), next, .. } = &*replica else {
+            let Replica { spread: Some(spread), life: Some(life), next, .. } = &*replica else {
                 return None;
             };
-            Some((postcard::to_stdvec(kept), life.clone(), *next))
+            Some((postcard::to_stdvec(spread), life.clone(), *next))
         });
         let Some((snapshot, life, index)) = taken.await.map_err(|error| error.to_string())? else {
             return Ok(());

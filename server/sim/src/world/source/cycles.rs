@@ -1,13 +1,13 @@
 //! Jobs by their place in the cycle.
 
-use super::{Due, anywhere};
+use super::{DueJob, anywhere};
 use crate::generator::Generator;
 use crate::scenario::Timing;
 
 /// The jobs of one timing: the same in every cycle, or redrawn in each.
 #[derive(Debug)]
 pub(in crate::world) struct Cycles {
-    due: Vec<Due>,
+    due: Vec<DueJob>,
     place: usize,
     base: u64,
     timing: Timing,
@@ -18,7 +18,7 @@ pub(in crate::world) struct Cycles {
 
 impl Cycles {
     pub(super) const fn new(
-        due: Vec<Due>,
+        due: Vec<DueJob>,
         timing: Timing,
         redrawn: Option<Vec<(u8, Option<u64>)>>,
     ) -> Self {
@@ -64,7 +64,7 @@ impl Cycles {
     }
 
     /// The jobs of a single cycle. After it, the jobs themselves plan the next ones.
-    pub(in crate::world) fn once(&mut self) -> Vec<Due> {
+    pub(in crate::world) fn once(&mut self) -> Vec<DueJob> {
         std::mem::take(&mut self.due)
     }
 }

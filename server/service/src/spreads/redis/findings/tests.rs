@@ -31,7 +31,7 @@ cluster_enabled:0\r
 ";
 
 /// The same with changes, where CONFIG is allowed.
-fn said(changes: &[(&str, &str)], config: &[(&str, &str)]) -> Said {
+fn facts(changes: &[(&str, &str)], config: &[(&str, &str)]) -> RedisFacts {
     let mut info = INFO.to_owned();
     for (from, to) in changes {
         assert!(info.contains(from), "{from}");
@@ -40,7 +40,7 @@ fn said(changes: &[(&str, &str)], config: &[(&str, &str)]) -> Said {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     let known = [("appendfsync", "everysec"), ("save", ""), ("min-replicas-to-write", "0")];
     let config = known.iter().chain(config).map(owned).collect();
-    Said { config: Some(config), ..Said::new(&info) }
+    RedisFacts { config: Some(config), ..RedisFacts::new(&info) }
 }
 
 /// The texts of a level, on lines.
@@ -50,8 +50,8 @@ fn of(level: Level, found: &[Finding]) -> String {
 }
 
 #[track_caller]
-fn check(said: &Said, replicas: u32, level: Level, part: &str) {
-    let found = findings(said, replicas);
+fn check(facts: &RedisFacts, replicas: u32, level: Level, part: &str) {
+    let found = findings(facts, replicas);
     let texts = of(level, &found);
     assert!(texts.contains(part), "{part:?} is not among {level:?}: {found:#?}");
     let is_refused = found.iter().any(|found| found.level == Level::Fatal);
@@ -59,7 +59,7 @@ fn check(said: &Said, replicas: u32, level: Level, part: &str) {
 }
 
 #[test]
-fn what_cannot_hold_spreads_is_refused() {
+fn unsuitable_stores_are_refused() {
     for (from, to, part) in [
         ("redis_version:7.0.15", "redis_version:6.2.14", "must be Redis 7.0 or later"),
         ("redis_version:7.0.15", "redis_version:next", "must be Redis 7.0 or later"),
@@ -70,32 +70,32 @@ fn what_cannot_hold_spreads_is_refused() {
         ("maxmemory_policy:noeviction", "maxmemory_policy:volatile-lru", "must be noeviction"),
         ("\nloading:0", "\nloading:1", "still loads"),
     ] {
-        check(&said(&[(from, to)], &[]), 0, Level::Fatal, part);
+        check(&facts(&[(from, to)], &[]), 0, Level::Fatal, part);
     }
 }
 
 #[test]
 fn a_valkey_is_as_good_as_any_redis_that_it_says_it_is() {
     let valkey = "server_name:valkey\r\nvalkey_version:8.1.1\r\nredis_version:7.2.4";
-    let said = said(&[("redis_version:7.0.15", valkey)], &[]);
-    check(&said, 0, Level::Fine, "the store is Valkey 8.1.1");
+    let facts = facts(&[("redis_version:7.0.15", valkey)], &[]);
+    check(&facts, 0, Level::Fine, "the store is Valkey 8.1.1");
 }
 
 #[test]
-fn what_a_restart_costs_follows_from_what_is_written_to_disk() {
+fn the_loss_at_a_restart_follows_from_the_persistence_settings() {
     let fsync = |value| ("appendfsync", value);
     let off = [("aof_enabled:1", "aof_enabled:0")];
-    check(&said(&[], &[fsync("always")]), 0, Level::Fine, "loses nothing that was answered");
-    check(&said(&[], &[]), 0, Level::Warning, "may lose the last second or two");
-    check(&said(&[], &[fsync("no")]), 0, Level::Warning, "half a minute or more");
+    check(&facts(&[], &[fsync("always")]), 0, Level::Fine, "loses nothing that was answered");
+    check(&facts(&[], &[]), 0, Level::Warning, "may lose the last second or two");
+    check(&facts(&[], &[fsync("no")]), 0, Level::Warning, "half a minute or more");
     let not_then = ("no-appendfsync-on-rewrite", "yes");
     let part = "no-appendfsync-on-rewrite is yes";
-    check(&said(&[], &[fsync("always"), not_then]), 0, Level::Warning, part);
-    check(&said(&off, &[]), 0, Level::Warning, "writes nothing to disk");
-    check(&said(&off, &[("save", "3600 1")]), 0, Level::Warning, "(save 3600 1)");
+    check(&facts(&[], &[fsync("always"), not_then]), 0, Level::Warning, part);
+    check(&facts(&off, &[]), 0, Level::Warning, "writes nothing to disk");
+    check(&facts(&off, &[("save", "3600 1")]), 0, Level::Warning, "(save 3600 1)");
     let unsaid = [("aof_enabled:1\r\n", "")];
-    check(&said(&unsaid, &[]), 0, Level::Warning, "does not say whether it writes");
-    check(&said(&unsaid, &[("appendonly", "yes")]), 0, Level::Warning, "is everysec");
+    check(&facts(&unsaid, &[]), 0, Level::Warning, "does not say whether it writes");
+    check(&facts(&unsaid, &[("appendonly", "yes")]), 0, Level::Warning, "is everysec");
 }
 
 #[test]
@@ -106,24 +106,24 @@ fn writes_that_failed_are_warned_of() {
         ("rdb_last_bgsave_status", "the last save of the data set failed"),
     ] {
         let (ok, failed) = (format!("{status}:ok"), format!("{status}:err"));
-        let said = said(&[(&ok, &failed)], &[]);
-        check(&said, 0, Level::Warning, part);
-        let before = of(Level::Warning, &findings(&self::said(&[], &[]), 0)).lines().count();
-        let after = of(Level::Warning, &findings(&said, 0)).lines().count();
+        let facts = facts(&[(&ok, &failed)], &[]);
+        check(&facts, 0, Level::Warning, part);
+        let before = of(Level::Warning, &findings(&self::facts(&[], &[]), 0)).lines().count();
+        let after = of(Level::Warning, &findings(&facts, 0)).lines().count();
         assert_eq!(after, before + 1);
     }
 }
 
 #[test]
 fn memory_without_a_limit_is_warned_of() {
-    check(&said(&[], &[]), 0, Level::Warning, "maxmemory is not set");
-    let limited = said(&[("maxmemory:0", "maxmemory:67108864")], &[]);
+    check(&facts(&[], &[]), 0, Level::Warning, "maxmemory is not set");
+    let limited = facts(&[("maxmemory:0", "maxmemory:67108864")], &[]);
     check(&limited, 0, Level::Fine, "maxmemory is 64 MiB");
-    let unsaid = said(&[("maxmemory:0\r\n", ""), ("maxmemory_policy:noeviction\r\n", "")], &[]);
+    let unsaid = facts(&[("maxmemory:0\r\n", ""), ("maxmemory_policy:noeviction\r\n", "")], &[]);
     check(&unsaid, 0, Level::Warning, "does not say its maxmemory:");
     check(&unsaid, 0, Level::Warning, "does not say its maxmemory-policy");
     let policy = [("maxmemory-policy", "allkeys-lru")];
-    let unsaid = said(&[("maxmemory_policy:noeviction\r\n", "")], &policy);
+    let unsaid = facts(&[("maxmemory_policy:noeviction\r\n", "")], &policy);
     check(&unsaid, 0, Level::Fatal, "must be noeviction");
 }
 
@@ -131,33 +131,33 @@ fn memory_without_a_limit_is_warned_of() {
 fn only_replicas_that_are_online_count() {
     let alone = [("connected_slaves:2", "connected_slaves:0")];
     let both = [("wait_bgsave", "online")];
-    check(&said(&alone, &[]), 0, Level::Fine, "no replica is connected: what is lost");
-    check(&said(&[], &[]), 0, Level::Warning, "1 replica is connected, and no answer waits");
-    check(&said(&[], &[]), 1, Level::Fine, "1 replica is connected, and");
-    check(&said(&[], &[]), 2, Level::Warning, "nothing can be confirmed by so many");
-    check(&said(&both, &[]), 2, Level::Fine, "2 replicas are connected");
+    check(&facts(&alone, &[]), 0, Level::Fine, "no replica is connected: what is lost");
+    check(&facts(&[], &[]), 0, Level::Warning, "1 replica is connected, and no answer waits");
+    check(&facts(&[], &[]), 1, Level::Fine, "1 replica is connected, and");
+    check(&facts(&[], &[]), 2, Level::Warning, "nothing can be confirmed by so many");
+    check(&facts(&both, &[]), 2, Level::Fine, "2 replicas are connected");
     let least = |count| [("min-replicas-to-write", count)];
-    check(&said(&[], &least("2")), 1, Level::Warning, "Redis refuses changes");
-    check(&said(&both, &least("1")), 2, Level::Warning, "below --spread-store-replicas (2)");
-    let enough = findings(&said(&both, &least("2")), 2);
+    check(&facts(&[], &least("2")), 1, Level::Warning, "Redis refuses changes");
+    check(&facts(&both, &least("1")), 2, Level::Warning, "below --spread-store-replicas (2)");
+    let enough = findings(&facts(&both, &least("2")), 2);
     assert!(!of(Level::Warning, &enough).contains("replicas"), "{enough:#?}");
 }
 
 #[test]
-fn what_a_managed_redis_does_not_say_is_not_promised() {
-    let said = Said { config: None, ..said(&[], &[]) };
-    check(&said, 0, Level::Warning, "does not allow CONFIG");
-    check(&said, 0, Level::Warning, "does not say its appendfsync");
+fn unreported_settings_of_a_managed_redis_are_not_promised() {
+    let facts = RedisFacts { config: None, ..facts(&[], &[]) };
+    check(&facts, 0, Level::Warning, "does not allow CONFIG");
+    check(&facts, 0, Level::Warning, "does not say its appendfsync");
     let off = INFO.replace("aof_enabled:1", "aof_enabled:0");
     let part = "does not say whether it saves its data set";
-    check(&Said::new(&off), 0, Level::Warning, part);
+    check(&RedisFacts::new(&off), 0, Level::Warning, part);
 }
 
 #[test]
 fn spreads_of_a_later_release_refuse_the_start_and_others_do_not() {
     let of_layouts = |layouts: &[(&str, &str)]| {
         let owned = layouts.iter().map(|(name, it)| ((*name).to_owned(), (*it).to_owned()));
-        Said { layouts: Ok(owned.collect()), ..said(&[], &[]) }
+        RedisFacts { layouts: Ok(owned.collect()), ..facts(&[], &[]) }
     };
     let (now, later) = (LAYOUT.to_string(), (LAYOUT + 1).to_string());
     check(&of_layouts(&[]), 0, Level::Fine, "no spread is in the store");
@@ -169,14 +169,14 @@ fn spreads_of_a_later_release_refuse_the_start_and_others_do_not() {
     let names: Vec<String> = (0..7).map(|number| format!("s{number}")).collect();
     let many: Vec<_> = names.iter().map(|name| (name.as_str(), later.as_str())).collect();
     check(&of_layouts(&many), 0, Level::Fatal, "\"s4\" and 2 more");
-    let unread = Said { layouts: Err("NOPERM".to_owned()), ..said(&[], &[]) };
+    let unread = RedisFacts { layouts: Err("NOPERM".to_owned()), ..facts(&[], &[]) };
     check(&unread, 0, Level::Fatal, "cannot be read: NOPERM");
 }
 
 #[test]
 fn a_redis_that_cannot_hold_spreads_is_not_refused_for_those_it_cannot_show() {
-    let cluster = said(&[("cluster_enabled:0", "cluster_enabled:1")], &[]);
-    let cluster = Said { layouts: Err("CLUSTERDOWN".to_owned()), ..cluster };
+    let cluster = facts(&[("cluster_enabled:0", "cluster_enabled:1")], &[]);
+    let cluster = RedisFacts { layouts: Err("CLUSTERDOWN".to_owned()), ..cluster };
     let found = findings(&cluster, 0);
     assert_eq!(of(Level::Fatal, &found).lines().count(), 1, "{found:#?}");
 }

@@ -1,4 +1,4 @@
-//! IDs taken in row by row, and sorted by their kind of key.
+//! Input, row by row, sorted by the kind of key of its IDs.
 
 use super::lanes::{LANES, Row};
 use crate::ids::Integer;
@@ -37,13 +37,13 @@ const KINDS: usize = MAX_WORDS + 1;
 
 /// The next IDs in their order, as many as a row has lanes.
 #[derive(Debug)]
-pub(super) struct Taken<const K: usize> {
+pub(super) struct InputRow<const K: usize> {
     seeds: Seeds<K>,
     /// The lengths of arrays; 0 for one word.
     kinds: [[usize; LANES]; K],
 }
 
-impl<const K: usize> Taken<K> {
+impl<const K: usize> InputRow<K> {
     pub(super) const fn new() -> Self {
         Self { seeds: Seeds::EMPTY, kinds: [[0; LANES]; K] }
     }
@@ -76,8 +76,8 @@ impl<const K: usize> Taken<K> {
         &self,
         lane: usize,
         place: usize,
-        waiting: &'a mut [Waiting<K>; KINDS],
-    ) -> Option<&'a mut Waiting<K>> {
+        waiting: &'a mut [PendingRow<K>; KINDS],
+    ) -> Option<&'a mut PendingRow<K>> {
         let kind = *self.kinds.as_flattened().get(lane)?;
         let waiting = waiting.get_mut(kind)?;
         waiting.push(self.seeds.lane(lane), place);
@@ -87,13 +87,13 @@ impl<const K: usize> Taken<K> {
 
 /// IDs of one kind of key that wait until they fill a row.
 #[derive(Debug)]
-pub(super) struct Waiting<const K: usize> {
+pub(super) struct PendingRow<const K: usize> {
     seeds: Seeds<K>,
     places: [[usize; LANES]; K],
     count: usize,
 }
 
-impl<const K: usize> Waiting<K> {
+impl<const K: usize> PendingRow<K> {
     /// An empty row for each kind of key.
     pub(super) fn of_each_kind() -> [Self; KINDS] {
         core::array::from_fn(|kind| {

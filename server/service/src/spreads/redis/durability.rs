@@ -58,7 +58,7 @@ fn value<'a>(info: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// Waits for replicas and disks.
-pub(super) struct Holding {
+pub(super) struct Durability {
     connections: Connections,
     /// The key that is written.
     mark: String,
@@ -72,7 +72,7 @@ pub(super) struct Holding {
 
 /// The result of a wait, and the Redis that answered.
 #[derive(Debug, Clone)]
-struct Passed {
+struct WaitResult {
     run: String,
     is_reached: bool,
 }
@@ -81,14 +81,14 @@ struct Passed {
 #[derive(Debug, Default)]
 struct Gate {
     came: AtomicU64,
-    passed: tokio::sync::Mutex<(u64, Option<Result<Passed, String>>)>,
+    passed: tokio::sync::Mutex<(u64, Option<Result<WaitResult, String>>)>,
 }
 
 impl Gate {
     async fn pass(
         &self,
-        ask: impl Future<Output = Result<Passed, RedisError>>,
-    ) -> Result<Passed, Failure> {
+        ask: impl Future<Output = Result<WaitResult, RedisError>>,
+    ) -> Result<WaitResult, Failure> {
         let place = self.came.fetch_add(1, Ordering::SeqCst) + 1;
         let mut passed = self.passed.lock().await;
         if passed.0 < place || passed.1.is_none() {
@@ -96,14 +96,14 @@ impl Gate {
             *passed = (all, Some(ask.await.map_err(|error| error.to_string())));
         }
         match &passed.1 {
-            Some(Ok(told)) => Ok(told.clone()),
+            Some(Ok(result)) => Ok(result.clone()),
             Some(Err(error)) => Err(Failure::Engine(error.clone())),
             None => Err(Failure::Engine("no answer was requested".to_owned())),
         }
     }
 }
 
-impl Holding {
+impl Durability {
     pub(super) fn new(connections: Connections, prefix: &str, replicas: u32) -> Self {
         let (replicas_gate, disk_gate) = (Gate::default(), Gate::default());
         let (mark, known) = (format!("{prefix}mark"), Mutex::default());
@@ -173,7 +173,7 @@ impl Holding {
         let config = match command.query_async(&mut connection.steps.clone()).await {
             // Managed services often forbid CONFIG: then nothing is promised.
             Err(error) if error.code().is_some() => BTreeMap::new(),
-            said => self.connections.heard(said, &connection).await?,
+            result => self.connections.heard(result, &connection).await?,
         };
         let safety = Safety::of(&info, &config, self.replicas);
         let known = Some((run.to_owned(), safety, Instant::now()));
@@ -181,22 +181,22 @@ impl Holding {
         Ok(safety)
     }
 
-    async fn ask_replicas(&self) -> Result<Passed, RedisError> {
+    async fn ask_replicas(&self) -> Result<WaitResult, RedisError> {
         let connection = self.connections.current();
         let mut wait = redis::cmd("WAIT");
         wait.arg(self.replicas);
         let (run, count) = self.ask(&connection, connection.replicas.clone(), wait).await?;
         let count: u32 = redis::from_redis_value(count)?;
-        Ok(Passed { run, is_reached: count >= self.replicas })
+        Ok(WaitResult { run, is_reached: count >= self.replicas })
     }
 
-    async fn ask_disk(&self) -> Result<Passed, RedisError> {
+    async fn ask_disk(&self) -> Result<WaitResult, RedisError> {
         let connection = self.connections.current();
         let mut wait = redis::cmd("WAITAOF");
         wait.arg(1).arg(self.replicas);
         let (run, counts) = self.ask(&connection, connection.disk.clone(), wait).await?;
         let (here, replicas): (u32, u32) = redis::from_redis_value(counts)?;
-        Ok(Passed { run, is_reached: here >= 1 && replicas >= self.replicas })
+        Ok(WaitResult { run, is_reached: here >= 1 && replicas >= self.replicas })
     }
 
     /// Writes the mark and runs `wait`, on one connection. Tries again if the connection has broken
@@ -210,13 +210,13 @@ impl Holding {
         wait.arg(HOLD_MILLIS);
         let mut step = redis::pipe();
         step.cmd("EVAL").arg(mark()).arg(1).arg(&self.mark).add_command(wait);
-        let said = match step.query_async(&mut manager.clone()).await {
+        let result = match step.query_async(&mut manager.clone()).await {
             Err(error) if error.is_connection_dropped() => {
                 step.query_async(&mut manager.clone()).await
             }
-            said => said,
+            result => result,
         };
-        self.connections.heard(said, connection).await
+        self.connections.heard(result, connection).await
     }
 }
 
@@ -225,7 +225,7 @@ fn mark() -> String {
     format!("#!lua flags=allow-oom\n{COMMON}\nredis.call('SET', KEYS[1], 1)\nreturn run()")
 }
 
-fn same(run: &str, passed: &Passed) -> Result<(), Failure> {
+fn same(run: &str, passed: &WaitResult) -> Result<(), Failure> {
     if passed.run == run { Ok(()) } else { Err(another()) }
 }
 
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_redis_does_not_say_counts_as_not_held() {
+    fn unreported_durability_counts_as_none() {
         let info = |version: &str, aof: u8| {
             format!("# Server\r\nredis_version:{version}\r\naof_enabled:{aof}\r\n")
         };
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn those_who_come_while_one_asks_are_answered_by_the_next() {
+    async fn calls_during_a_request_share_the_answer_to_the_next_one() {
         let gate = std::sync::Arc::new(Gate::default());
         let asked = std::sync::Arc::new(AtomicU64::new(0));
         let (go, wait) = tokio::sync::watch::channel(false);
@@ -278,7 +278,7 @@ mod tests {
                 let ask = async {
                     let number = asked.fetch_add(1, Ordering::SeqCst) + 1;
                     let _ = wait.wait_for(|go| *go).await;
-                    Ok(Passed { run: number.to_string(), is_reached: true })
+                    Ok(WaitResult { run: number.to_string(), is_reached: true })
                 };
                 gate.pass(ask).await.unwrap().run
             })

@@ -62,26 +62,26 @@ impl Observer {
     }
 }
 
-/// A step in progress.
-pub(super) trait Observed<T>: Future<Output = Result<T, RedisError>> + Sized {
+/// Observes a step in progress.
+pub(super) trait ObserveStep<T>: Future<Output = Result<T, RedisError>> + Sized {
     /// Measures it, and gives it a span if its caller has one.
     async fn observed(self, engine: &Engine, step: Step) -> Result<T, RedisError> {
         let observer = engine.observer();
         let span = telemetry::database_span(&observer.database, step.command, step.name);
         let start = Instant::now();
-        let said = self.instrument(span.clone()).await;
-        let failure = said.as_ref().err().map(failure);
+        let result = self.instrument(span.clone()).await;
+        let failure = result.as_ref().err().map(failure);
         observer.metrics.record(step.name, start.elapsed(), failure);
-        if let (Some(failure), Err(error)) = (failure, &said) {
+        if let (Some(failure), Err(error)) = (failure, &result) {
             span.record("error.type", failure.name());
             span.record("db.response.status_code", error.code());
             span.record("otel.status_code", "ERROR");
         }
-        said
+        result
     }
 }
 
-impl<T, F: Future<Output = Result<T, RedisError>>> Observed<T> for F {}
+impl<T, F: Future<Output = Result<T, RedisError>>> ObserveStep<T> for F {}
 
 /// The reason of a failed step.
 fn failure(error: &RedisError) -> StepFailure {
