@@ -13,7 +13,7 @@ from pathlib import Path
 import offbeat
 import pytest
 from population import Account, accounts
-from servers import Database, MariaDb, PostgreSql, Sqlite
+from support.databases import Database, MariaDb, PostgreSql, Sqlite
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import signal
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from calls import ASKED, LATE, OPENED, TOKEN, called
 from exposition import Exposed
 from runner.redis_server import RedisServer

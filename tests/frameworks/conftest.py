@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from harness import PROJECT, Bank, Redis
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "databases"))
-
-from servers import PostgreSql
+from support.databases import PostgreSql
 
 
 @pytest.fixture(scope="session")

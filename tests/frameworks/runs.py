@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from harness import Bank, wait_until
-from servers import PostgreSql
+from support.databases import PostgreSql
 
 RUNS = "SELECT declaration, row_id, scheduled_time, start_time, state, run_id FROM offbeat_run"
 START_TIMES = "SELECT run_id, start_time FROM offbeat_run"

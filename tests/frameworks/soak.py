@@ -26,10 +26,9 @@ from typing import Any
 from harness import Bank, Redis, rows_done, wait_until
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[1] / "databases"))
 
 from runs import RUNS, START_TIMES, check_nothing_is_lost, settle
-from servers import PostgreSql
+from support.databases import PostgreSql
 from support.server import Server
 
 ROWS = 100

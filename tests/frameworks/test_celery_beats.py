@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 import pytest
 from harness import Bank, rows_done, wait_until
-from servers import PostgreSql
+from support.databases import PostgreSql
 
 ROWS = 200
 SENT = "Sending due task offbeat.tick"

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import PROJECT, Bank, rows_done, wait_until
 from runs import START_TIMES, check_nothing_is_lost, settle
-from servers import PostgreSql
+from support.databases import PostgreSql
 
 ROWS = 60
 CYCLE = timedelta(seconds=12)

@@ -32,10 +32,7 @@ from offbeat.runner import sqlalchemy as alchemy
 from offbeat.runner.redis import RedisStore
 from redis_server import RedisServer
 from simulation import MINUTE, Simulation
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "databases"))
-
-from servers import PostgreSql
+from support.databases import PostgreSql
 
 PROGRAM = Path(__file__).parent / "programs" / "stopping_runner.py"
 

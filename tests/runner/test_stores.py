@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -21,10 +20,7 @@ import pytest
 from django.conf import settings
 from histories import AFTER, FOREVER, START, History
 from offbeat.runner import Counts, MemoryStore, Pass, PlannedPage, RunState, StoredRun
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "databases"))
-
-from servers import MariaDb, PostgreSql
+from support.databases import MariaDb, PostgreSql
 
 try:
     import sqlalchemy
