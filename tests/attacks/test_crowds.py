@@ -9,8 +9,8 @@ import struct
 import time
 from collections.abc import Callable
 
-from frames import PREFACE, Wire, begin, call, settings
-from questions import ASSIGN_SLOT, STREAM_SLOTS, one_slot
+from support.frames import PREFACE, Wire, begin, call, settings
+from support.questions import ASSIGN_SLOT, STREAM_SLOTS, one_slot
 from trial import Trial
 
 from server import within

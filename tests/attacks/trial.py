@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from caller import Caller
-from questions import one_slot
+from support.questions import one_slot
 
 from server import Server, within
 

@@ -20,10 +20,11 @@ from pathlib import Path
 
 import offbeat
 import pytest
-from frames import Peer, begin, body, call, prefixed
 from load import JSON, Load, first_message
 from offbeat.v1beta1 import simulation_pb2 as simulation
-from questions import (
+from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, free_port, note, within
+from support.frames import Peer, begin, body, call, prefixed
+from support.questions import (
     ASSIGN_SLOT,
     ASSIGN_SLOTS,
     SIMULATE,
@@ -31,7 +32,6 @@ from questions import (
     many_slots,
     one_slot,
 )
-from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, free_port, note, within
 
 IMAGE_MB = IDLE_MB = 20
 FIRST_ANSWER_MS = 100

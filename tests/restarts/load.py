@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ledger import Ledger
+from faults.ledger import Ledger
 from sidecar import ROOT, within
 
 PROGRAMS = Path(__file__).parent / "programs"

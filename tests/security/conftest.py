@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import resource
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-# Raw frames are shared with the attacks.
-sys.path.insert(0, str(Path(__file__).parents[1] / "attacks"))
-
 from support.server import Server
 from wire import TOKEN
 

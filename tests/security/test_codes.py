@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from frames import Peer, body, reset
+from support.frames import Peer, body, reset
 from support.server import Server, within
 from wire import ASSIGN_SLOT, ASSIGN_SLOTS, HEALTH, ONE_ID, ask2, begun, connect, reply, text
 

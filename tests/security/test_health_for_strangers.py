@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from frames import Peer
+from support.frames import Peer
 from support.server import Server, within
 from wire import (
     ASSIGN_SLOTS,

@@ -1,1 +1,1 @@
-"""Shared by several suites: a server as a process, and a caller beside it."""
+"""Shared by several suites: servers as processes, callers, raw connections and requests."""
