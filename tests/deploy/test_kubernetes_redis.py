@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from containers import ROOT, checked, free_port, run
+from containers import ROOT, checked, run
 from manifests import WITH_REDIS, Manifest, memory_limit, offbeat_in, one, pods, variables
+from support.ports import free_port
 
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import random
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from support.ports import free_port
+
 PROGRAM = os.environ.get("OFFBEAT_REDIS_SERVER", "redis-server")
 #: Each change is on disk before it is answered.
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
-
-
-def free_port() -> int:
-    """A free port below the ephemeral range.
-
-    Clients that connect while the server is down could otherwise be given its port.
-    """
-    lowest, _ = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
-    while True:
-        port = random.randrange(10_000, max(int(lowest), 11_000))
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 def wait_until(what: str, holds: Callable[[], bool], seconds: float = 60) -> None:

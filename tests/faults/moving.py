@@ -16,8 +16,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from engines import ALWAYS, Redis, free_port, wait_until
+# A program does not have the path of pytest.ini.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from engines import ALWAYS, Redis, wait_until
 from load import Load, Server, Service
+from support.ports import free_port
 from world import BINARY
 
 #: Seconds between two moves: a lease takes one, and so does the wait for earlier leases.

@@ -16,8 +16,9 @@ import urllib.request
 from pathlib import Path
 
 from disturbances import Disturbance
-from engines import free_port, wait_until
+from engines import wait_until
 from ledger import Ledger
+from support.ports import free_port
 from witness import Witness
 
 ROOT = Path(__file__).parents[2]

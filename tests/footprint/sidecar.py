@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -40,12 +39,6 @@ def within(seconds: float, true: Callable[[], bool]) -> bool:
             return False
         time.sleep(0.01)
     return True
-
-
-def free_port() -> int:
-    """A port of the loopback that is free now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 class Sidecar:

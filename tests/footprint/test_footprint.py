@@ -22,8 +22,9 @@ import offbeat
 import pytest
 from load import JSON, Load, first_message
 from offbeat.v1beta1 import simulation_pb2 as simulation
-from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, free_port, note, within
+from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, note, within
 from support.frames import Peer, begin, body, call, prefixed
+from support.ports import free_port
 from support.questions import (
     ASSIGN_SLOT,
     ASSIGN_SLOTS,

@@ -15,6 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from support.ports import free_port
+
 PROJECT = Path(__file__).parent / "project"
 CELERY = Path(sys.executable).with_name("celery")
 
@@ -23,8 +25,7 @@ class Redis:
     """A broker that forgets when it is killed."""
 
     def __init__(self, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            self.port = server.getsockname()[1]
+        self.port = free_port()
         self._command = ["redis-server", "--port", str(self.port), "--save", "", "--dir", folder]
         self.start()
 

@@ -14,15 +14,11 @@ from pathlib import Path
 import offbeat
 import pytest
 from harness import CELERY, Redis, wait_until
+from support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 PROJECT = Path(__file__).with_name("fair")
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "debug" / "offbeat"))
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 class Fair:

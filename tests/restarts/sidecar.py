@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
-import random
 import re
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -29,19 +27,6 @@ def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> boo
             return False
         time.sleep(pause)
     return True
-
-
-def free_port() -> int:
-    """A free port below the ephemeral range.
-
-    From the ephemeral range, a client that connects while no server is running could be given the
-    port itself, and the next server could not listen on it.
-    """
-    lowest, _ = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
-    while True:
-        port = random.randrange(10_000, max(int(lowest), 11_000))
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 def supported(*flags: str) -> tuple[str, ...]:

@@ -14,10 +14,11 @@ from collections.abc import Callable
 
 import pytest
 from crowd import NAMED, PATIENT, Crowd, first_words, open_spread, pull_jobs
-from sidecar import PANIC, Sidecar, free_port, probe, within
+from sidecar import PANIC, Sidecar, probe, within
 from support import questions
 from support.frames import Peer, Wire, begin, body, call, prefixed
 from support.http1 import post
+from support.ports import free_port
 
 ROUNDS = int(os.environ.get("OFFBEAT_ROUNDS", "10"))
 GRACE = 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
+from support.ports import free_port
 
 
 class RedisServer:
@@ -18,8 +18,7 @@ class RedisServer:
 
     def __init__(self, folder: Path, *options: str) -> None:
         folder.mkdir()
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            self.port = server.getsockname()[1]
+        self.port = free_port()
         where = ["--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(folder)]
         self._command = ["redis-server", *where, "--save", "", *options]
         self.start()

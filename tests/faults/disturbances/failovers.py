@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from engines import ALWAYS, Redis, Sentinel, free_port, wait_until
+from engines import ALWAYS, Redis, Sentinel, wait_until
+from support.ports import free_port
 
 from .clocks import WrongClock
 from .disturbance import Disturbance
