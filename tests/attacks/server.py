@@ -10,8 +10,9 @@ import resource
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
+
+from support.waiting import within
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
@@ -20,16 +21,6 @@ TICKS = os.sysconf("SC_CLK_TCK")
 RESET_PEAK = "5"
 #: The server must not inherit the variables that configure the tests.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
-
-
-def within(seconds: float, true: Callable[[], bool]) -> bool:
-    """Whether the condition becomes true in time."""
-    limit = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > limit:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 class Server:

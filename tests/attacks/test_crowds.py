@@ -11,9 +11,8 @@ from collections.abc import Callable
 
 from support.frames import PREFACE, Wire, begin, call, settings
 from support.questions import ASSIGN_SLOT, STREAM_SLOTS, one_slot
+from support.waiting import within
 from trial import Trial
-
-from server import within
 
 CROWD = 5_000
 #: The default of --max-connections.

@@ -30,9 +30,8 @@ from support.questions import (
     one_slot,
     schedule,
 )
+from support.waiting import within
 from trial import Trial
-
-from server import within
 
 CONNECTIONS, STREAMS = 10, 100
 #: Seconds between requests: the test is about stalls, not about a burst of work.

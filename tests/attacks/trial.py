@@ -12,8 +12,9 @@ from collections.abc import Callable
 
 from caller import Caller
 from support.questions import one_slot
+from support.waiting import within
 
-from server import Server, within
+from server import Server
 
 #: Seconds within which every call and every probe is answered.
 ANSWERED = 1.0

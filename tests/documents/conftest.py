@@ -8,7 +8,8 @@ import pytest
 from calls import ASKED, LATE, OPENED, TOKEN, called
 from exposition import Exposed
 from runner.redis_server import RedisServer
-from support.server import ROOT, Server, within
+from support.server import ROOT, Server
+from support.waiting import within
 
 
 def reload(server: Server) -> None:

@@ -6,23 +6,14 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from support.ports import free_port
+from support.waiting import wait_until
 
 PROGRAM = os.environ.get("OFFBEAT_REDIS_SERVER", "redis-server")
 #: Each change is on disk before it is answered.
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
-
-
-def wait_until(what: str, holds: Callable[[], bool], seconds: float = 60) -> None:
-    """Wait until something holds; fail if it takes too long."""
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            raise AssertionError(f"{what}: not after {seconds} s")
-        time.sleep(0.02)
 
 
 class Redis:
@@ -53,7 +44,8 @@ class Redis:
         self.process = subprocess.Popen(
             command, env=os.environ | self.environment, stdout=subprocess.DEVNULL
         )
-        wait_until("redis-server answers", lambda: self.command("PING") == "PONG")
+        answers = lambda: self.command("PING") == "PONG"  # noqa: E731
+        wait_until(60, answers, "redis-server answers", pause=0.02)
 
     def command(self, *words: str) -> str:
         """The answer to a command, as redis-cli prints it."""
@@ -94,7 +86,8 @@ class Sentinel:
         )
         command = [PROGRAM, str(configuration), "--sentinel"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        wait_until("the Sentinel answers", lambda: ask(["-p", str(self.port)], "PING") == "PONG")
+        answers = lambda: ask(["-p", str(self.port)], "PING") == "PONG"  # noqa: E731
+        wait_until(60, answers, "the Sentinel answers")
 
     def command(self, *words: str) -> str:
         """The answer to a command, as redis-cli prints it."""

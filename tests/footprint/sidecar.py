@@ -9,10 +9,10 @@ import re
 import signal
 import subprocess
 import tempfile
-import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
+
+from support.waiting import within
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
@@ -29,16 +29,6 @@ def note(what: str, value: float, unit: str, allowed: float | None = None) -> No
     """Adds a figure to the table."""
     limit = "" if allowed is None else f"  (at most {allowed:,.0f})"
     FIGURES.append(f"{what:58} {value:10,.2f} {unit}{limit}")
-
-
-def within(seconds: float, true: Callable[[], bool]) -> bool:
-    """Whether the condition becomes true in time."""
-    limit = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > limit:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 class Sidecar:

@@ -22,7 +22,7 @@ import offbeat
 import pytest
 from load import JSON, Load, first_message
 from offbeat.v1beta1 import simulation_pb2 as simulation
-from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, note, within
+from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, note
 from support.frames import Peer, begin, body, call, prefixed
 from support.ports import free_port
 from support.questions import (
@@ -33,6 +33,7 @@ from support.questions import (
     many_slots,
     one_slot,
 )
+from support.waiting import within
 
 IMAGE_MB = IDLE_MB = 20
 FIRST_ANSWER_MS = 100

@@ -8,14 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from support.ports import free_port
+from support.waiting import wait_until
 
 PROJECT = Path(__file__).parent / "project"
 CELERY = Path(sys.executable).with_name("celery")
@@ -140,14 +139,6 @@ class Bank:
         """Return the ends of all logs."""
         logs = sorted(self.folder.glob("*.log"))
         return "\n".join(f"{log.name}:\n{log.read_text()[-3000:]}" for log in logs)
-
-
-def wait_until(seconds: float, condition: Callable[[], bool]) -> None:
-    """Wait for a condition."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it takes too long"
-        time.sleep(0.1)
 
 
 def rows_done(bank: Bank, after: datetime | None = None) -> int:

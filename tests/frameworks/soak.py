@@ -23,13 +23,14 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from harness import Bank, Redis, rows_done, wait_until
-
+# A program does not have the path of pytest.ini.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from harness import Bank, Redis, rows_done
 from runs import RUNS, START_TIMES, check_nothing_is_lost, settle
 from support.databases import PostgreSql
 from support.server import Server
+from support.waiting import wait_until
 
 ROWS = 100
 CYCLE = timedelta(seconds=30)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 
 import pytest
-from harness import Bank, wait_until
+from harness import Bank
 from prometheus_client import CollectorRegistry
 from prometheus_client.multiprocess import MultiProcessCollector
 from support.server import Server
+from support.waiting import wait_until
 from test_celery_messages import SEND, states
 
 METRIC = "offbeat_run_lateness_seconds"

@@ -6,10 +6,11 @@ import signal
 from datetime import datetime, timedelta, timezone
 from statistics import median
 
-from harness import Bank, rows_done, wait_until
+from harness import Bank, rows_done
 from runs import check_nothing_is_lost, settle
 from support.databases import PostgreSql
 from support.server import Server
+from support.waiting import wait_until
 
 ROWS = 100
 CYCLE = timedelta(seconds=12)

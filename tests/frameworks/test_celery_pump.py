@@ -13,8 +13,9 @@ from pathlib import Path
 
 import offbeat
 import pytest
-from harness import CELERY, Redis, wait_until
+from harness import CELERY, Redis
 from support.ports import free_port
+from support.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 PROJECT = Path(__file__).with_name("fair")

@@ -6,7 +6,8 @@ import time
 from collections import Counter, defaultdict
 from datetime import datetime, timedelta
 
-from harness import Bank, Redis, wait_until
+from harness import Bank, Redis
+from support.waiting import wait_until
 
 ROWS = 200
 CYCLE = 30

@@ -13,7 +13,7 @@ from offbeat.v1 import id_pb2
 from offbeat.v1 import named_spread_pb2 as named
 from offbeat.v1 import slots_pb2 as slots
 from offbeat.v1 import spread_pb2 as spread
-from sidecar import Sidecar, supported, within
+from sidecar import Sidecar, supported
 from support import questions
 from support.frames import (
     HEADERS,
@@ -31,6 +31,7 @@ from support.frames import (
     settings,
 )
 from support.http1 import post
+from support.waiting import within
 
 NAMED = "/offbeat.v1.NamedSpreadService/"
 WATCH = "/grpc.health.v1.Health/Watch"

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from faults.ledger import Ledger
-from sidecar import ROOT, within
+from sidecar import ROOT
+from support.waiting import within
 
 PROGRAMS = Path(__file__).parent / "programs"
 FAULTS = ROOT / "tests/faults/programs"

@@ -10,23 +10,14 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
+
+from support.waiting import within
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 FIGURES: list[str] = []
 PANIC = re.compile(r"panick|overflow|RUST_BACKTRACE")
-
-
-def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> bool:
-    """Whether the condition becomes true in time."""
-    limit = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > limit:
-            return False
-        time.sleep(pause)
-    return True
 
 
 def supported(*flags: str) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from support.frames import Peer
-from support.server import Server, within
+from support.server import Server
+from support.waiting import within
 from wire import (
     ASSIGN_SLOTS,
     HEALTH,

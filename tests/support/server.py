@@ -9,10 +9,10 @@ import re
 import signal
 import subprocess
 import tempfile
-import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
+
+from .waiting import within
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
@@ -22,16 +22,6 @@ TICKS = os.sysconf("SC_CLK_TCK")
 MIB = 1 << 20
 #: Written to `clear_refs`, resets the peak of resident memory.
 FORGET_PEAK = "5"
-
-
-def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> bool:
-    """Whether the condition becomes true in time."""
-    limit = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > limit:
-            return False
-        time.sleep(pause)
-    return True
 
 
 class Server:
