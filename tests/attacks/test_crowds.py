@@ -123,9 +123,9 @@ def test_exhausted_files(start_trial: Callable[..., Trial]) -> None:
         sockets = crowd(trial.port, 200)
         time.sleep(0.3)
         greet(sockets)
-        lines = len(trial.server.logs().splitlines())
+        lines = len(trial.server.text().splitlines())
         share = trial.server.cpu_share(2)
-        logged = (len(trial.server.logs().splitlines()) - lines) / 2
+        logged = (len(trial.server.text().splitlines()) - lines) / 2
         full = trial.server.files()
         for one in sockets:
             one.close()
