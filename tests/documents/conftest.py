@@ -7,7 +7,7 @@ import signal
 import pytest
 from calls import ASKED, LATE, OPENED, TOKEN, called
 from exposition import Exposed
-from runner.redis_server import RedisServer
+from support.redis_server import RedisServer
 from support.server import ROOT, Server
 from support.waiting import within
 

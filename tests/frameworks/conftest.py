@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import PROJECT, Bank, Redis
+from harness import PROJECT, Bank
 from support.databases import PostgreSql
+from support.redis_server import RedisServer
 
 
 @pytest.fixture(scope="session")
@@ -29,14 +30,16 @@ def postgresql(folder: Path) -> Iterator[PostgreSql]:
 
 
 @pytest.fixture(scope="session")
-def redis(folder: Path) -> Iterator[Redis]:
-    server = Redis(folder)
+def redis(folder: Path) -> Iterator[RedisServer]:
+    server = RedisServer(folder / "redis")
     yield server
     server.kill()
 
 
 @pytest.fixture
-def bank(folder: Path, postgresql: PostgreSql, redis: Redis, tmp_path: Path) -> Iterator[Bank]:
+def bank(
+    folder: Path, postgresql: PostgreSql, redis: RedisServer, tmp_path: Path
+) -> Iterator[Bank]:
     for statement in ("DROP DATABASE IF EXISTS bank WITH (FORCE)", "CREATE DATABASE bank"):
         postgresql.run(statement)
     redis.kill()

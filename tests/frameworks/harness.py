@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -13,39 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from support.ports import free_port
-from support.waiting import wait_until
-
 PROJECT = Path(__file__).parent / "project"
 CELERY = Path(sys.executable).with_name("celery")
-
-
-class Redis:
-    """A broker that forgets when it is killed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        self._command = ["redis-server", "--port", str(self.port), "--save", "", "--dir", folder]
-        self.start()
-
-    @property
-    def url(self) -> str:
-        return f"redis://127.0.0.1:{self.port}/0"
-
-    def start(self) -> None:
-        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-        wait_until(10, self._answers)
-
-    def _answers(self) -> bool:
-        try:
-            socket.create_connection(("127.0.0.1", self.port), 1).close()
-        except OSError:
-            return False
-        return True
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
 
 
 class Bank:

@@ -26,9 +26,10 @@ from typing import Any
 # A program does not have the path of pytest.ini.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from harness import Bank, Redis, rows_done
+from harness import Bank, rows_done
 from runs import RUNS, START_TIMES, check_nothing_is_lost, settle
 from support.databases import PostgreSql
+from support.redis_server import RedisServer
 from support.server import Server
 from support.waiting import wait_until
 
@@ -66,7 +67,7 @@ class Soak:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.random = random.Random(seed)
-        self.postgresql, self.redis = PostgreSql(folder / "pg"), Redis(folder)
+        self.postgresql, self.redis = PostgreSql(folder / "pg"), RedisServer(folder / "redis")
         self.schedules = folder / "schedules.toml"
         self.schedules.write_text(SCHEDULES)
         self.sidecar = self.start_sidecar("127.0.0.1:0")

@@ -21,6 +21,7 @@ from django.conf import settings
 from histories import AFTER, FOREVER, START, History
 from offbeat.runner import Counts, MemoryStore, Pass, PlannedPage, RunState, StoredRun
 from support.databases import MariaDb, PostgreSql
+from support.redis_server import RedisServer
 
 try:
     import sqlalchemy
@@ -29,8 +30,8 @@ except ImportError:  # beside the oldest Django
     sqlalchemy = None
 
 try:
+    import redis  # noqa: F401 (the client of the server)
     from offbeat.runner.redis import RedisStore
-    from redis_server import RedisServer
 except ImportError:
     RedisStore = None
 
