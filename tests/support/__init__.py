@@ -1,1 +1,1 @@
-"""Shared by several suites: servers as processes, callers, raw connections and requests."""
+"""Shared by several suites: servers and databases as processes, callers, connections, waiting."""
