@@ -1,4 +1,4 @@
-"""Waiting for a condition: `within` says whether it holds in time, `wait_until` fails if not."""
+"""Waiting for a condition: `within` returns whether it holds in time, `wait_until` fails if not."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from collections.abc import Callable
 def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> bool:
     """Whether the condition becomes true in time.
 
-    A condition that stays false is an answer like any other: unlike :func:`wait_until`, this
-    never fails. It is for conditions of which the caller asserts more than that they hold.
+    The caller decides what follows: unlike :func:`wait_until`, this never fails by itself.
     """
     limit = time.monotonic() + seconds
     while not true():
@@ -23,10 +22,10 @@ def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> boo
 def wait_until(
     seconds: float, true: Callable[[], bool], what: str = "the condition", pause: float = 0.1
 ) -> None:
-    """Waits until the condition becomes true, which ``what`` names.
+    """Waits until the condition becomes true.
 
-    Unlike :func:`within`, this fails if it does not become true in time. It looks less often,
-    because most of these conditions start a process or ask a database.
+    Unlike :func:`within`, this fails if the condition stays false, and names it by ``what``. By
+    default it polls less often, because most of its conditions start a process or query a database.
     """
     if not within(seconds, true, pause):
         raise AssertionError(f"{what}: not after {seconds} s")
