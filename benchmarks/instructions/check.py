@@ -21,6 +21,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+from support.ports import free_port
+
 TABLE = Path(__file__).with_name("counts.tsv")
 #: Share of the count in the table. A difference either way is a failure: after an improvement,
 #: the table must be written again.
@@ -151,8 +155,7 @@ def server(program: str) -> dict[str, float]:
 
 def ask(program: str, name: str, times: int) -> int:
     """Return the instructions of a server that answers this number of calls."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     command = [*CALLGRIND, program, "serve", "--listen", address, "--admin-listen", "off"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:

@@ -17,7 +17,10 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from frames import Peer, call
+# The process does not have the path of pytest.ini.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.frames import Peer, call
 
 METHOD = "/offbeat.v1.SlotService/AssignSlot"
 RATE = 200

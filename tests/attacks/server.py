@@ -1,99 +1,27 @@
-"""The server as a process: the resources that it uses, and whether it is alive."""
+"""The server under attack: a process like any other, with the default format of its log."""
 
 from __future__ import annotations
 
 import http.client
 import json
-import os
 import re
-import resource
-import subprocess
-import tempfile
 import time
-from collections.abc import Callable
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
-TICKS = os.sysconf("SC_CLK_TCK")
-#: Written to ``clear_refs``, resets the peak of resident memory (proc_pid_clear_refs(5)).
-RESET_PEAK = "5"
-#: The server must not inherit the variables that configure the tests.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
+import support.server
 
 
-def within(seconds: float, true: Callable[[], bool]) -> bool:
-    """Whether the condition becomes true in time."""
-    limit = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > limit:
-            return False
-        time.sleep(0.02)
-    return True
+class Server(support.server.Server):
+    """A server with default settings; figures are measured without a raised priority."""
 
-
-class Server:
-    """A sidecar on free ports of the loopback."""
+    log_flags = ()
 
     def __init__(self, *flags: str, files: int | None = None) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="offbeat-attacks-")
-        self.log = Path(self.folder.name) / "log"
-        local = "127.0.0.1:0"
-        command = [BINARY, "serve", "--listen", local, "--admin-listen", local, *flags]
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=ENVIRONMENT
-            )
-        if files is not None:
-            resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE, (files, files))
-        known = lambda: self._port("listening") and self._port("metrics and probes")  # noqa: E731
-        if not within(10, lambda: bool(known()) or not self.is_alive()) or not known():
-            raise AssertionError(f"the server did not start: {self.logs()}")
-        self.port, self.admin_port = self._port("listening"), self._port("metrics and probes")
-        self.proc = Path("/proc") / str(self.process.pid)
+        super().__init__(*flags, priority=0, files=files)
 
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def is_alive(self) -> bool:
-        return self.process.poll() is None
-
-    def logs(self) -> str:
-        return self.log.read_text(errors="replace")
-
-    def _port(self, what: str) -> int:
-        found = re.search(rf"{what}.*127\.0\.0\.1:(\d+)", self.logs())
-        return int(found[1]) if found else 0
-
-    def memory(self) -> int:
-        """Resident memory, in bytes."""
-        return self._status("VmRSS")
-
-    def peak_memory(self) -> int:
-        """The peak of resident memory since :meth:`forget_peak`, in bytes."""
-        return self._status("VmHWM")
-
-    def forget_peak(self) -> None:
-        """Resets the peak of resident memory."""
-        (self.proc / "clear_refs").write_text(RESET_PEAK)
-
-    def _status(self, name: str) -> int:
-        found = re.search(rf"{name}:\s+(\d+) kB", (self.proc / "status").read_text())
-        if found is None:
-            raise AssertionError(f"/proc tells no {name}")
-        return int(found[1]) << 10
-
-    def files(self) -> int:
-        """The number of open file descriptors."""
-        return len(os.listdir(self.proc / "fd"))
-
-    def cpu_seconds(self) -> float:
-        """CPU time of all its threads, in seconds."""
-        fields = (self.proc / "stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+    def addresses(self) -> list[str]:
+        return re.findall(
+            r"(?:listening|metrics and probes).* address=(127\.0\.0\.1:\d+)\s", self.text()
+        )
 
     def cpu_share(self, seconds: float) -> float:
         """The share of one core that it uses, measured over `seconds`."""
@@ -112,9 +40,3 @@ class Server:
             return False
         finally:
             connection.close()
-
-    def stop(self) -> None:
-        """Kills it; ``tests/restarts`` covers the graceful shutdown."""
-        self.process.kill()
-        self.process.wait(timeout=10)
-        self.folder.cleanup()

@@ -9,7 +9,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from frames import (
+from support.frames import (
     DATA,
     END_HEADERS,
     HEADERS,
@@ -21,7 +21,7 @@ from frames import (
     head,
     settings,
 )
-from questions import ASSIGN_SLOT, SUBMIT_GROUPS
+from support.questions import ASSIGN_SLOT, SUBMIT_GROUPS
 from trial import Trial
 
 TIMES = 10

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 
 import pytest
-from frames import Peer, begin, prefixed, reset
 from google.protobuf.duration_pb2 import Duration
 from offbeat.v1beta1 import lane_planning_pb2 as lanes
 from offbeat.v1beta1 import simulation_pb2 as simulation
-from questions import ASSIGN_SLOTS, PLAN_LANES, SIMULATE, many_slots
+from support.frames import Peer, begin, prefixed, reset
+from support.questions import ASSIGN_SLOTS, PLAN_LANES, SIMULATE, many_slots
 from trial import Trial
 
 #: Seconds until the server is idle: work that has begun may end, queued work must not begin.

@@ -9,11 +9,10 @@ import struct
 import time
 from collections.abc import Callable
 
-from frames import PREFACE, Wire, begin, call, settings
-from questions import ASSIGN_SLOT, STREAM_SLOTS, one_slot
+from support.frames import PREFACE, Wire, begin, call, settings
+from support.questions import ASSIGN_SLOT, STREAM_SLOTS, one_slot
+from support.waiting import within
 from trial import Trial
-
-from server import within
 
 CROWD = 5_000
 #: The default of --max-connections.
@@ -124,9 +123,9 @@ def test_exhausted_files(start_trial: Callable[..., Trial]) -> None:
         sockets = crowd(trial.port, 200)
         time.sleep(0.3)
         greet(sockets)
-        lines = len(trial.server.logs().splitlines())
+        lines = len(trial.server.text().splitlines())
         share = trial.server.cpu_share(2)
-        logged = (len(trial.server.logs().splitlines()) - lines) / 2
+        logged = (len(trial.server.text().splitlines()) - lines) / 2
         full = trial.server.files()
         for one in sockets:
             one.close()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from frames import (
+from offbeat.v1 import id_pb2
+from offbeat.v1 import slots_pb2 as slots
+from support.frames import (
     ACK,
     CONTINUATION,
     DATA,
@@ -27,9 +29,7 @@ from frames import (
     settings,
     window_update,
 )
-from offbeat.v1 import id_pb2
-from offbeat.v1 import slots_pb2 as slots
-from questions import ASSIGN_SLOT, HEALTH, STREAM_SLOTS, SUBMIT_GROUPS, one_slot, schedule
+from support.questions import ASSIGN_SLOT, HEALTH, STREAM_SLOTS, SUBMIT_GROUPS, one_slot, schedule
 from trial import Trial
 
 #: Seconds within which a flood is cut off.

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 
 import pytest
-from frames import DATA, Peer, Wire, begin, body, frame, prefixed
-from http1 import exchange, post, settled
-from questions import (
+from support.frames import DATA, Peer, Wire, begin, body, frame, prefixed
+from support.http1 import exchange, post, settled
+from support.questions import (
     ASSIGN_SLOT,
     ASSIGN_SLOTS,
     HEALTH,

@@ -6,10 +6,10 @@ import json
 import random
 
 import pytest
-from frames import Peer, begin, prefixed
 from google.protobuf.internal.encoder import _VarintBytes as varint
-from http1 import exchange, post
-from questions import (
+from support.frames import Peer, begin, prefixed
+from support.http1 import exchange, post
+from support.questions import (
     ASSIGN_SLOT,
     ASSIGN_SLOTS,
     LIST_SLOTS,

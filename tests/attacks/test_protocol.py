@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 
-from frames import (
+from support.frames import (
     CONTINUATION,
     DATA,
     END_HEADERS,
@@ -27,9 +27,9 @@ from frames import (
     settings,
     window_update,
 )
-from headers import encode
-from http1 import post
-from questions import ASSIGN_SLOT, HEALTH, one_slot
+from support.headers import encode
+from support.http1 import post
+from support.questions import ASSIGN_SLOT, HEALTH, one_slot
 from trial import Trial
 
 SOON = 5

@@ -6,7 +6,11 @@ import time
 from collections.abc import Callable
 
 import pytest
-from frames import (
+from offbeat.v1 import id_pb2
+from offbeat.v1 import slots_pb2 as slots
+from offbeat.v1 import spread_pb2 as spread
+from offbeat.v1beta1 import simulation_pb2 as simulation
+from support.frames import (
     INITIAL_WINDOW_SIZE,
     LARGEST_WINDOW,
     Peer,
@@ -16,11 +20,7 @@ from frames import (
     prefixed,
     window_update,
 )
-from offbeat.v1 import id_pb2
-from offbeat.v1 import slots_pb2 as slots
-from offbeat.v1 import spread_pb2 as spread
-from offbeat.v1beta1 import simulation_pb2 as simulation
-from questions import (
+from support.questions import (
     ASSIGN_SLOT,
     LIST_SLOTS,
     SIMULATE,
@@ -30,9 +30,8 @@ from questions import (
     one_slot,
     schedule,
 )
+from support.waiting import within
 from trial import Trial
-
-from server import within
 
 CONNECTIONS, STREAMS = 10, 100
 #: Seconds between requests: the test is about stalls, not about a burst of work.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 
-from frames import PING, Peer, frame
+from support.frames import PING, Peer, frame
 
 #: So many that their acknowledgements exceed the buffers of both sockets.
 COUNT = 400_000

@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable
 
 from caller import Caller
-from questions import one_slot
+from support.questions import one_slot
+from support.waiting import within
 
-from server import Server, within
+from server import Server
 
 #: Seconds within which every call and every probe is answered.
 ANSWERED = 1.0
@@ -34,7 +35,7 @@ class Trial:
         self.port = self.server.port
         self.notes: list[str] = []
         # Memory that is allocated at first use counts as idle memory.
-        assert self.server.is_serving(), self.server.logs()
+        assert self.server.is_serving(), self.server.text()
         self.caller = Caller(one_slot(), self.port, self.server.admin_port if probed else None)
         seen = self.caller.record()
         assert not seen.failures, seen.failures
@@ -75,14 +76,14 @@ class Trial:
 
     def check_survived(self, files: int) -> None:
         """Checks that the server is alive, logged nothing alarming, and closed its connections."""
-        assert self.server.is_alive(), self.server.logs()[-2_000:]
+        assert self.server.is_alive(), self.server.text()[-2_000:]
         assert within(10, self.server.is_serving), "a new connection is not served"
-        alarming = re.search(r"panick|overflow|RUST_BACKTRACE|ERROR", self.server.logs())
-        assert alarming is None, self.server.logs()[-2_000:]
+        alarming = re.search(r"panick|overflow|RUST_BACKTRACE|ERROR", self.server.text())
+        assert alarming is None, self.server.text()[-2_000:]
         assert within(10, lambda: self.server.files() <= files), (
             f"{self.server.files()} files are open, idle were {files}"
         )
 
     def stop(self) -> None:
         self.caller.stop()
-        self.server.stop()
+        self.server.kill()  # tests/restarts covers the graceful shutdown

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-
-from server import Server
+from support.server import Server
 
 SCHEDULES = """
 [[schedule]]

@@ -12,8 +12,7 @@ from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-
-from server import ROOT
+from support.server import ROOT
 
 EXAMPLE_CYCLE = 8 * 3_600
 

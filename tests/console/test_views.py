@@ -12,8 +12,7 @@ from datetime import timedelta
 import offbeat
 import pytest
 from offbeat import NamedSpread
-
-from server import BINARY, ROOT, Server
+from support.server import BINARY, ROOT, Server
 
 AXE = ROOT / "server" / "console" / "node_modules" / "axe-core" / "axe.min.js"
 SCREENSHOTS = ROOT / "target" / "console-screenshots"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -13,7 +12,8 @@ from pathlib import Path
 import offbeat
 import pytest
 from population import Account, accounts
-from servers import Database, MariaDb, PostgreSql, Sqlite
+from support.databases import Database, MariaDb, PostgreSql, Sqlite
+from support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
@@ -21,8 +21,7 @@ BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbe
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     sidecar = subprocess.Popen(
         [BINARY, "serve", "--listen", address, "--admin-listen", "off"], stderr=subprocess.PIPE
     )

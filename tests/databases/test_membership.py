@@ -22,7 +22,7 @@ from offbeat import (
 )
 from offbeat import SqlColumnType as Type
 from population import DAY, SALT, Account
-from servers import Database
+from support.databases import Database
 
 #: Names that would break out of their quotes, and confuse drivers, if anything could.
 TABLE = "acc\"ount`s; DROP TABLE x; -- %s ? :a $1 '"

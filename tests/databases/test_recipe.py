@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 from offbeat import Schedule
-from servers import MariaDb, PostgreSql, Sqlite
+from support.databases import MariaDb, PostgreSql, Sqlite
 
 ROOT = Path(__file__).parents[2]
 RECIPE = ROOT / "examples" / "recipe"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 import uuid
 from pathlib import Path
 from typing import Any
+
+from support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 MEMORY = 32 << 20
@@ -57,11 +58,6 @@ def what_is_missing() -> str | None:
     if os.geteuid() != 0:
         return "a limit on memory, and clients of other users, need root"
     return None
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 class Container:

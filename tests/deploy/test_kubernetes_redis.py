@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from containers import ROOT, checked, free_port, run
+from containers import ROOT, checked, run
 from manifests import WITH_REDIS, Manifest, memory_limit, offbeat_in, one, pods, variables
+from support.ports import free_port
+from support.waiting import wait_until
 
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 
@@ -129,7 +130,8 @@ class StoreOfTheManifests:
         self.processes.append(
             subprocess.Popen(command, env={**os.environ, **here}, stderr=self.log)
         )
-        wait_for(lambda: run(BINARY, "health", "--address", address).returncode == 0)
+        healthy = lambda: run(BINARY, "health", "--address", address).returncode == 0  # noqa: E731
+        wait_until(10, healthy, pause=0.05)
         return address
 
     def end(self) -> None:
@@ -139,18 +141,11 @@ class StoreOfTheManifests:
         self.log.close()
 
 
-def wait_for(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[StoreOfTheManifests]:
     started = StoreOfTheManifests(tmp_path)
     try:
-        wait_for(lambda: started.cli("ping") == "PONG\n")
+        wait_until(10, lambda: started.cli("ping") == "PONG\n", pause=0.05)
         yield started
     finally:
         started.end()

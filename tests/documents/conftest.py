@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import signal
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from calls import ASKED, LATE, OPENED, TOKEN, called
 from exposition import Exposed
-from runner.redis_server import RedisServer
-from support.server import ROOT, Server, within
+from support.redis_server import RedisServer
+from support.server import ROOT, Server
+from support.waiting import within
 
 
 def reload(server: Server) -> None:

@@ -7,7 +7,6 @@ import os
 import random
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from uuid import UUID
 
 import offbeat
 import pytest
+from support.ports import free_port
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 ROOT = Path(__file__).parents[2]
@@ -46,8 +46,7 @@ def run(*command: str | Path, timeout: int = 600, folder: Path = ROOT, **variabl
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     # The README's own command, on a port of its own.
     command = "target/release/offbeat serve"
     assert f"\n{command}\n" in README

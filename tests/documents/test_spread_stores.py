@@ -12,7 +12,8 @@ from pathlib import Path
 import offbeat
 import pytest
 from calls import called
-from support.server import BINARY, ENVIRONMENT, ROOT, Server, within
+from support.server import BINARY, ENVIRONMENT, ROOT, Server
+from support.waiting import within
 
 PAGE = (ROOT / "docs" / "spread-stores.md").read_text()
 (USER,) = re.findall(r"^user offbeat on .*$", PAGE, re.MULTILINE)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from pages import BINARY, BLOCK, ROOT
+
+# It also runs as a program, without the path of pytest.ini.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.ports import free_port
 
 BETWEEN = "=== the end of a block of the page ==="
 #: The default address, at which the reader, unlike a test, has a server.
@@ -33,8 +37,7 @@ def answers(page: str, folder: Path) -> list[tuple[re.Match, str]]:
     if not commands:
         return []
     script = f"echo '{BETWEEN}'\n".join(commands)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     here = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
     here |= {"OFFBEAT_LISTEN": address, "OFFBEAT_ADDRESS": address, "OFFBEAT_ADMIN_LISTEN": "off"}
     done = subprocess.run(

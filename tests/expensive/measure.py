@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import grpc
 from support.bystander import Bystander, Seen
-from support.server import Server, within
+from support.server import Server
+from support.waiting import within
 
 #: The most CPU seconds of one request, even of one that is refused.
 MOST_CPU = 2.0

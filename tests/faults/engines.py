@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import random
 import signal
-import socket
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
+
+from support.ports import free_port
+from support.waiting import wait_until
 
 PROGRAM = os.environ.get("OFFBEAT_REDIS_SERVER", "redis-server")
 #: Each change is on disk before it is answered.
 ALWAYS = ("--appendonly", "yes", "--appendfsync", "always")
-
-
-def free_port() -> int:
-    """A free port below the ephemeral range.
-
-    Clients that connect while the server is down could otherwise be given its port.
-    """
-    lowest, _ = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
-    while True:
-        port = random.randrange(10_000, max(int(lowest), 11_000))
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-
-
-def wait_until(what: str, holds: Callable[[], bool], seconds: float = 60) -> None:
-    """Wait until something holds; fail if it takes too long."""
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            raise AssertionError(f"{what}: not after {seconds} s")
-        time.sleep(0.02)
 
 
 class Redis:
@@ -66,7 +44,8 @@ class Redis:
         self.process = subprocess.Popen(
             command, env=os.environ | self.environment, stdout=subprocess.DEVNULL
         )
-        wait_until("redis-server answers", lambda: self.command("PING") == "PONG")
+        answers = lambda: self.command("PING") == "PONG"  # noqa: E731
+        wait_until(60, answers, "redis-server answers", pause=0.02)
 
     def command(self, *words: str) -> str:
         """The answer to a command, as redis-cli prints it."""
@@ -107,7 +86,8 @@ class Sentinel:
         )
         command = [PROGRAM, str(configuration), "--sentinel"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        wait_until("the Sentinel answers", lambda: ask(["-p", str(self.port)], "PING") == "PONG")
+        answers = lambda: ask(["-p", str(self.port)], "PING") == "PONG"  # noqa: E731
+        wait_until(60, answers, "the Sentinel answers")
 
     def command(self, *words: str) -> str:
         """The answer to a command, as redis-cli prints it."""

@@ -14,8 +14,8 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
-from engines import free_port
 from ledger import Ledger
+from support.ports import free_port
 from world import COMMANDS, JOBS_PER_GROUP, PROGRAMS, SPREAD
 
 PRODUCERS = ["py", "rb", "php"]

@@ -16,8 +16,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from engines import ALWAYS, Redis, free_port, wait_until
+# A program does not have the path of pytest.ini.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from engines import ALWAYS, Redis
 from load import Load, Server, Service
+from support.ports import free_port
+from support.waiting import wait_until
 from world import BINARY
 
 #: Seconds between two moves: a lease takes one, and so does the wait for earlier leases.
@@ -28,7 +33,7 @@ def copy(redis: Redis, other: Redis) -> None:
     """Copy all data, while no server runs."""
     other.command("REPLICAOF", "127.0.0.1", str(redis.port))
     has_copy = lambda: "master_link_status:up" in other.command("INFO", "replication")  # noqa: E731
-    wait_until("the other Redis has a copy", has_copy)
+    wait_until(60, has_copy, "the other Redis has a copy")
     other.command("REPLICAOF", "NO", "ONE")
 
 

@@ -25,6 +25,9 @@ import urllib.error
 from collections import Counter
 from pathlib import Path
 
+# A program does not have the path of pytest.ini.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from engines import ALWAYS, Redis
 from load import PROBE, Load, Server, Service
 from world import BINARY, ROOT, SPREAD

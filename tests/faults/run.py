@@ -13,6 +13,10 @@ import random
 import shutil
 import sys
 import threading
+from pathlib import Path
+
+# A program does not have the path of pytest.ini.
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from disturbances import DISTURBANCES
 from world import COMMANDS, World

@@ -16,8 +16,9 @@ import urllib.request
 from pathlib import Path
 
 from disturbances import Disturbance
-from engines import free_port, wait_until
 from ledger import Ledger
+from support.ports import free_port
+from support.waiting import wait_until
 from witness import Witness
 
 ROOT = Path(__file__).parents[2]
@@ -90,8 +91,10 @@ class World:
             )
             self.servers[address] = server
             wait_until(
-                "the server listens",
+                60,
                 lambda: "listening" in said.read() or server.poll() is not None,
+                "the server listens",
+                pause=0.02,
             )
         if server.poll() is not None:
             raise AssertionError(f"the server did not start: {path.read_text()[-2000:]}")
@@ -169,7 +172,7 @@ class World:
             self.start_consumer(place)
         if self.witness:
             self.witness.start()
-        wait_until("work has begun", self.has_begun, 120)
+        wait_until(120, self.has_begun, "work has begun")
         for _ in range(self.kills):
             if self.failures:
                 return

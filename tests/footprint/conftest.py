@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-# Raw frames and valid requests are shared with the attacks.
-sys.path.insert(0, str(Path(__file__).parents[1] / "attacks"))
-
 from sidecar import FIGURES
 
 

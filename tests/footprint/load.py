@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Iterator
 
 import offbeat
-from frames import CANCEL, Peer, begin, body, call, prefixed, reset
 from offbeat.v1 import id_pb2
 from offbeat.v1 import slots_pb2 as slots
 from offbeat.v1beta1 import simulation_pb2 as simulation
-from questions import (
+from sidecar import Sidecar
+from support.frames import CANCEL, Peer, begin, body, call, prefixed, reset
+from support.questions import (
     ASSIGN_SLOT,
     ASSIGN_SLOTS,
     LIST_SLOTS,
@@ -27,7 +28,6 @@ from questions import (
     one_slot,
     schedule,
 )
-from sidecar import Sidecar
 
 SCENARIO = """
 name = "Short"

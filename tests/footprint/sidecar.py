@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import re
 import signal
-import socket
 import subprocess
-import tempfile
-import time
-import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
+from support.server import BINARY, ENVIRONMENT, ROOT, Server
+
 #: The binary of the image, which `deploy/image/prepare.sh` builds.
 STATIC = Path(os.environ.get("OFFBEAT_STATIC_BIN", ROOT / "target" / "image" / "offbeat"))
-#: The server must not inherit the variables that configure the tests.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
 #: The unit of the budgets: a megabyte, not a mebibyte.
 MB = 1_000_000
 FIGURES: list[str] = []
@@ -32,78 +23,15 @@ def note(what: str, value: float, unit: str, allowed: float | None = None) -> No
     FIGURES.append(f"{what:58} {value:10,.2f} {unit}{limit}")
 
 
-def within(seconds: float, true: Callable[[], bool]) -> bool:
-    """Whether the condition becomes true in time."""
-    limit = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > limit:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def free_port() -> int:
-    """A port of the loopback that is free now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
-
-
-class Sidecar:
-    """A server on free ports of the loopback, with its admin port."""
+class Sidecar(Server):
+    """A server whose figures are measured without a raised priority."""
 
     def __init__(self, *flags: str, binary: Path = BINARY) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="offbeat-footprint-")
-        self.log = Path(self.folder.name) / "log"
-        self.binary = binary
-        command = [binary, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                [*command, "--log-format", "json", *flags],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                env=ENVIRONMENT,
-            )
-        self.proc = Path("/proc") / str(self.process.pid)
-        assert within(10, lambda: len(self.addresses()) == 2 or not self.is_alive())
-        assert self.is_alive(), self.lines()
-        self.address, self.admin = self.addresses()
-        self.port = int(self.address.rsplit(":", 1)[1])
+        super().__init__(*flags, binary=binary, priority=0)
 
-    def __enter__(self) -> Sidecar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def lines(self) -> list[dict]:
-        return [json.loads(line) for line in self.log.read_text().split("\n")[:-1]]
-
-    def addresses(self) -> list[str]:
-        """The addresses that it has logged, in the order of its listeners."""
-        return [line["address"] for line in self.lines() if "address" in line]
-
-    def is_alive(self) -> bool:
-        return self.process.poll() is None
-
-    def status(self, name: str) -> int:
-        """A number of bytes from /proc."""
-        found = re.search(rf"^{name}:\s+(\d+) kB", (self.proc / "status").read_text(), re.M)
-        assert found, f"/proc has no {name}"
-        return int(found[1]) << 10
-
-    def memory(self) -> float:
+    def megabytes(self) -> float:
         """Resident memory, its program and libraries included, in MB."""
-        return self.status("VmRSS") / MB
-
-    def files(self) -> int:
-        """The number of open file descriptors."""
-        return len(os.listdir(self.proc / "fd"))
-
-    def look(self, path: str) -> str:
-        """The body of the admin port's answer."""
-        with urllib.request.urlopen(f"http://{self.admin}{path}", timeout=5) as answer:
-            return answer.read().decode()
+        return self.memory() / MB
 
     def probe(self) -> None:
         """Makes the regular requests of Kubernetes and Prometheus."""
@@ -113,10 +41,11 @@ class Sidecar:
         self.look("/metrics")
 
     def stop(self) -> None:
+        """Stops it with SIGTERM, and fails if that is not enough."""
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(timeout=15)
         finally:
             self.process.kill()
-            self.folder.cleanup()
+            self._folder.cleanup()

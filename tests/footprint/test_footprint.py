@@ -20,10 +20,12 @@ from pathlib import Path
 
 import offbeat
 import pytest
-from frames import Peer, begin, body, call, prefixed
 from load import JSON, Load, first_message
 from offbeat.v1beta1 import simulation_pb2 as simulation
-from questions import (
+from sidecar import MB, STATIC, Sidecar, note
+from support.frames import Peer, begin, body, call, prefixed
+from support.ports import free_port
+from support.questions import (
     ASSIGN_SLOT,
     ASSIGN_SLOTS,
     SIMULATE,
@@ -31,7 +33,8 @@ from questions import (
     many_slots,
     one_slot,
 )
-from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, free_port, note, within
+from support.server import BINARY, ENVIRONMENT
+from support.waiting import within
 
 IMAGE_MB = IDLE_MB = 20
 FIRST_ANSWER_MS = 100
@@ -101,12 +104,12 @@ def test_idle_memory(binary: Path) -> None:
     with Sidecar(binary=binary) as sidecar:
         for _ in range(10):
             sidecar.probe()
-        idle = sidecar.memory()
+        idle = sidecar.megabytes()
         note(f"idle, probed and scraped, {form_of(binary)}", idle, "MB", IDLE_MB)
         note("... of it not pages of the program", sidecar.status("RssAnon") / MB, "MB")
         assert asked_by_grpc(sidecar.port)
         assert asked_by_json(sidecar.port)
-        note("... after a call by gRPC and one by JSON", sidecar.memory(), "MB")
+        note("... after a call by gRPC and one by JSON", sidecar.megabytes(), "MB")
     assert idle <= IDLE_MB
 
 
@@ -168,9 +171,9 @@ def test_thousands_of_idle_streams(state: str) -> None:
     """Each stream holds a place until it ends; closed connections free all places."""
     count = CONNECTIONS * STREAMS
     with Sidecar(*ROOM) as sidecar:
-        before = sidecar.memory()
+        before = sidecar.megabytes()
         peers = opened(sidecar, STREAM_STATES[state])
-        grown = sidecar.memory() - before
+        grown = sidecar.megabytes() - before
         note(f"{count:,} idle streams, {state}, more than idle", grown, "MB", GROWTH_MB)
         held = sidecar.look("/metrics")
         for peer in peers:
@@ -183,11 +186,11 @@ def test_thousands_of_idle_streams(state: str) -> None:
 
 
 def test_a_thousand_idle_connections(sidecar: Sidecar) -> None:
-    before = sidecar.memory()
+    before = sidecar.megabytes()
     peers = [Peer(sidecar.port) for _ in range(IDLE_CONNECTIONS)]
     for peer in peers:
         assert peer.ask(1, call(1, ASSIGN_SLOT, one_slot())).status == "0"
-    grown = sidecar.memory() - before
+    grown = sidecar.megabytes() - before
     note(f"{IDLE_CONNECTIONS:,} idle connections, more than idle", grown, "MB", GROWTH_MB)
     for peer in peers:
         assert peer.ask(3, call(3, ASSIGN_SLOT, one_slot())).status == "0"
@@ -199,7 +202,7 @@ def test_a_thousand_idle_connections(sidecar: Sidecar) -> None:
 def test_large_messages_all_at_once(allowed: int) -> None:
     """Full batches on many connections: some are refused, so that memory is bounded."""
     with Sidecar("--max-bytes-in-flight", str(allowed)) as sidecar:
-        asked, before = many_slots(), sidecar.memory()
+        asked, before = many_slots(), sidecar.megabytes()
         answered = []
 
         def ask() -> None:
@@ -224,7 +227,7 @@ def test_large_messages_all_at_once(allowed: int) -> None:
 
 def test_jobs_of_a_named_spread(sidecar: Sidecar) -> None:
     """A million jobs of 20 bytes: the bytes counted against limits are close to the real ones."""
-    before = sidecar.memory()
+    before = sidecar.megabytes()
     with offbeat.Client(sidecar.address) as client:
         limits = {"max_job_count": 1_000_000, "max_byte_count": 64 << 20}
         producer = client.named_spread("many", feeder_count=8, **limits).producer()
@@ -235,7 +238,7 @@ def test_jobs_of_a_named_spread(sidecar: Sidecar) -> None:
         for line in sidecar.look("/metrics").splitlines()
         if line.startswith("offbeat_spread_bytes{")
     )
-    taken = sidecar.memory() - before
+    taken = sidecar.megabytes() - before
     note("1,000,000 jobs of 20 bytes, as they are counted", counted, "MB")
     note("... as they are resident", taken, "MB", 4 * counted)
     assert taken <= 4 * counted
@@ -271,7 +274,7 @@ def test_the_largest_simulations(shape: str) -> None:
     no shape of a scenario takes more."""
     with Sidecar() as sidecar:
         asked = simulation.SimulateRequest(scenario=SHAPES[shape]).SerializeToString()
-        before = sidecar.memory()
+        before = sidecar.megabytes()
         with Peer(sidecar.port, keep=False) as peer:
             said = [("grpc-timeout", "120S")]
             answer = peer.ask(1, call(1, SIMULATE, asked, *said), 120)
@@ -282,12 +285,12 @@ def test_the_largest_simulations(shape: str) -> None:
 
 
 def test_no_growth_under_a_mixed_load(sidecar: Sidecar) -> None:
-    idle_files, idle = sidecar.files(), sidecar.memory()
+    idle_files, idle = sidecar.files(), sidecar.megabytes()
     load, started = Load(sidecar), time.monotonic()
     samples = []
     try:
         while (age := time.monotonic() - started) < SOAK_SECONDS:
-            samples.append((age, sidecar.memory(), sidecar.files()))
+            samples.append((age, sidecar.megabytes(), sidecar.files()))
             time.sleep(SAMPLE_SECONDS)
     finally:
         load.stop()

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import PROJECT, Bank, Redis
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "databases"))
-
-from servers import PostgreSql
+from harness import PROJECT, Bank
+from support.databases import PostgreSql
+from support.redis_server import RedisServer
 
 
 @pytest.fixture(scope="session")
@@ -33,14 +30,16 @@ def postgresql(folder: Path) -> Iterator[PostgreSql]:
 
 
 @pytest.fixture(scope="session")
-def redis(folder: Path) -> Iterator[Redis]:
-    server = Redis(folder)
+def redis(folder: Path) -> Iterator[RedisServer]:
+    server = RedisServer(folder / "redis")
     yield server
     server.kill()
 
 
 @pytest.fixture
-def bank(folder: Path, postgresql: PostgreSql, redis: Redis, tmp_path: Path) -> Iterator[Bank]:
+def bank(
+    folder: Path, postgresql: PostgreSql, redis: RedisServer, tmp_path: Path
+) -> Iterator[Bank]:
     for statement in ("DROP DATABASE IF EXISTS bank WITH (FORCE)", "CREATE DATABASE bank"):
         postgresql.run(statement)
     redis.kill()

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -17,35 +14,6 @@ from typing import Any
 
 PROJECT = Path(__file__).parent / "project"
 CELERY = Path(sys.executable).with_name("celery")
-
-
-class Redis:
-    """A broker that forgets when it is killed."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            self.port = server.getsockname()[1]
-        self._command = ["redis-server", "--port", str(self.port), "--save", "", "--dir", folder]
-        self.start()
-
-    @property
-    def url(self) -> str:
-        return f"redis://127.0.0.1:{self.port}/0"
-
-    def start(self) -> None:
-        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-        wait_until(10, self._answers)
-
-    def _answers(self) -> bool:
-        try:
-            socket.create_connection(("127.0.0.1", self.port), 1).close()
-        except OSError:
-            return False
-        return True
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
 
 
 class Bank:
@@ -139,14 +107,6 @@ class Bank:
         """Return the ends of all logs."""
         logs = sorted(self.folder.glob("*.log"))
         return "\n".join(f"{log.name}:\n{log.read_text()[-3000:]}" for log in logs)
-
-
-def wait_until(seconds: float, condition: Callable[[], bool]) -> None:
-    """Wait for a condition."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it takes too long"
-        time.sleep(0.1)
 
 
 def rows_done(bank: Bank, after: datetime | None = None) -> int:

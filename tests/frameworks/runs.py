@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from harness import Bank, wait_until
-from servers import PostgreSql
+from harness import Bank
+from support.databases import PostgreSql
+from support.waiting import wait_until
 
 RUNS = "SELECT declaration, row_id, scheduled_time, start_time, state, run_id FROM offbeat_run"
 START_TIMES = "SELECT run_id, start_time FROM offbeat_run"

@@ -23,14 +23,15 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from harness import Bank, Redis, rows_done, wait_until
-
+# A program does not have the path of pytest.ini.
 sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[1] / "databases"))
 
+from harness import Bank, rows_done
 from runs import RUNS, START_TIMES, check_nothing_is_lost, settle
-from servers import PostgreSql
+from support.databases import PostgreSql
+from support.redis_server import RedisServer
 from support.server import Server
+from support.waiting import wait_until
 
 ROWS = 100
 CYCLE = timedelta(seconds=30)
@@ -66,7 +67,7 @@ class Soak:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.random = random.Random(seed)
-        self.postgresql, self.redis = PostgreSql(folder / "pg"), Redis(folder)
+        self.postgresql, self.redis = PostgreSql(folder / "pg"), RedisServer(folder / "redis")
         self.schedules = folder / "schedules.toml"
         self.schedules.write_text(SCHEDULES)
         self.sidecar = self.start_sidecar("127.0.0.1:0")

@@ -6,8 +6,9 @@ from collections import Counter
 from datetime import datetime, timezone
 
 import pytest
-from harness import Bank, rows_done, wait_until
-from servers import PostgreSql
+from harness import Bank, rows_done
+from support.databases import PostgreSql
+from support.waiting import wait_until
 
 ROWS = 200
 SENT = "Sending due task offbeat.tick"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from harness import Bank, wait_until
+from harness import Bank
+from support.waiting import wait_until
 
 #: In a burst: each slow task, and behind it so many quick ones.
 SLOW, QUICK = 8, 6

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import doctest
 
-from harness import Bank, wait_until
+from harness import Bank
 from offbeat.celery import shards
+from support.waiting import wait_until
 
 
 def ended(bank: Bank, *arguments: str) -> tuple[int, str]:

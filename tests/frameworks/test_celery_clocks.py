@@ -8,9 +8,10 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from harness import PROJECT, Bank, rows_done, wait_until
+from harness import PROJECT, Bank, rows_done
 from runs import START_TIMES, check_nothing_is_lost, settle
-from servers import PostgreSql
+from support.databases import PostgreSql
+from support.waiting import wait_until
 
 ROWS = 60
 CYCLE = timedelta(seconds=12)

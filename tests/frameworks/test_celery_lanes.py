@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from harness import Bank, wait_until
+from harness import Bank
+from support.waiting import wait_until
 
 
 def jobs(bank: Bank, name: str) -> list[dict[str, object]]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import signal
-import sys
-from pathlib import Path
 
 import pytest
-from harness import Bank, wait_until
+from harness import Bank
 from prometheus_client import CollectorRegistry
 from prometheus_client.multiprocess import MultiProcessCollector
-from test_celery_messages import SEND, states
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from support.server import Server
+from support.waiting import wait_until
+from test_celery_messages import SEND, states
 
 METRIC = "offbeat_run_lateness_seconds"
 LABELS = {"schedule": "bank.tasks.transactions", "kind": "transactions"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from datetime import datetime, timedelta
 
-from harness import Bank, wait_until
+from harness import Bank
+from support.waiting import wait_until
 
 #: Plans runs of one account, publishes them, and sends their messages without an eta.
 SEND = """

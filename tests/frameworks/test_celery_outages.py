@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import signal
-import sys
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 from statistics import median
 
-from harness import Bank, rows_done, wait_until
+from harness import Bank, rows_done
 from runs import check_nothing_is_lost, settle
-from servers import PostgreSql
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
+from support.databases import PostgreSql
 from support.server import Server
+from support.waiting import wait_until
 
 ROWS = 100
 CYCLE = timedelta(seconds=12)

@@ -13,22 +13,20 @@ from pathlib import Path
 
 import offbeat
 import pytest
-from harness import CELERY, Redis, wait_until
+from harness import CELERY
+from support.ports import free_port
+from support.redis_server import RedisServer
+from support.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 PROJECT = Path(__file__).with_name("fair")
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "debug" / "offbeat"))
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 class Fair:
     """The app, with its sidecar, pump and worker."""
 
-    def __init__(self, folder: Path, redis: Redis) -> None:
+    def __init__(self, folder: Path, redis: RedisServer) -> None:
         self.folder, self.ledger = folder, folder / "ledger"
         self._redis, self._processes = redis, []
         self.address = f"127.0.0.1:{free_port()}"
@@ -104,7 +102,7 @@ class Fair:
 
 
 @pytest.fixture
-def fair(redis: Redis, tmp_path: Path) -> Iterator[Fair]:
+def fair(redis: RedisServer, tmp_path: Path) -> Iterator[Fair]:
     redis.kill()
     redis.start()
     fair = Fair(tmp_path, redis)
@@ -112,7 +110,9 @@ def fair(redis: Redis, tmp_path: Path) -> Iterator[Fair]:
     fair.stop()
 
 
-def test_small_tenants_are_done_before_a_large_one_has_had_half(fair: Fair, redis: Redis) -> None:
+def test_small_tenants_are_done_before_a_large_one_has_had_half(
+    fair: Fair, redis: RedisServer
+) -> None:
     fair.submit(
         """
 exports.submit("large", [export.s("large", number) for number in range(1500)])

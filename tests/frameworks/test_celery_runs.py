@@ -6,7 +6,9 @@ import time
 from collections import Counter, defaultdict
 from datetime import datetime, timedelta
 
-from harness import Bank, Redis, wait_until
+from harness import Bank
+from support.redis_server import RedisServer
+from support.waiting import wait_until
 
 ROWS = 200
 CYCLE = 30
@@ -121,7 +123,7 @@ def test_two_beats_steady(bank: Bank) -> None:
     assert set(per_cycle.values()) == {1}
 
 
-def test_workers_beats_and_broker_that_are_killed(bank: Bank, redis: Redis) -> None:
+def test_workers_beats_and_broker_that_are_killed(bank: Bank, redis: RedisServer) -> None:
     started(bank)
     time.sleep(CYCLE)
     worker = bank._processes[2]

@@ -16,13 +16,13 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from harness import Redis
 from offbeat import CalendarCycle, CalendarUnit, NeedsSidecar, Schedule
 from offbeat.apscheduler import OffbeatTrigger
 from offbeat.huey import slot
 from offbeat.runner.sqlalchemy import metadata
 from offbeat.testing import FakeClient
 from sqlalchemy import create_engine
+from support.redis_server import RedisServer
 
 APPS = Path(__file__).parent / "neighbours"
 BIN = Path(sys.executable).parent
@@ -50,7 +50,7 @@ COMMANDS = {
 @pytest.fixture(scope="module")
 def ledgers(folder: Path) -> Iterator[dict[str, Path]]:
     """Start all of them at once, and wait for some cycles."""
-    redis = Redis(folder)
+    redis = RedisServer(folder / "redis-of-neighbours")
     processes, ledgers = [], {}
     for index, (name, (commands, cycle, _)) in enumerate(COMMANDS.items()):
         url = f"redis://127.0.0.1:{redis.port}/{index}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("OFFBEAT_BIN", str(ROOT / "target/release/offbeat"))
@@ -23,8 +23,7 @@ class Sidecar:
         self.start()
 
     def start(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            self.port = server.getsockname()[1]
+        self.port = free_port()
         address = f"127.0.0.1:{self.port}"
         command = [BINARY, "serve", "--listen", address, "--admin-listen", "off"]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE)

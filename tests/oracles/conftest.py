@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 import grpc
 import pytest
 from offbeat.v1 import slots_pb2_grpc
+from support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("OFFBEAT_BIN", str(ROOT / "target/release/offbeat"))
@@ -38,8 +38,7 @@ Cases = Callable[[Callable[[random.Random], None]], None]
 
 @pytest.fixture(scope="session")
 def stub() -> Iterator[slots_pb2_grpc.SlotServiceStub]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     sidecar = subprocess.Popen(
         [BINARY, "serve", "--listen", address, "--admin-listen", "off"], stderr=subprocess.PIPE
     )

@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import os
 import resource
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from sidecar import FIGURES, Sidecar
-
-# Raw frames, encoded requests and the ledger of jobs are shared with other suites.
-for neighbour in ("attacks", "faults"):
-    sys.path.append(str(Path(__file__).parents[1] / neighbour))
 
 
 @pytest.fixture

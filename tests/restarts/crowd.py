@@ -7,8 +7,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-import questions
-from frames import (
+from google.protobuf.duration_pb2 import Duration
+from google.rpc import error_details_pb2, status_pb2
+from offbeat.v1 import id_pb2
+from offbeat.v1 import named_spread_pb2 as named
+from offbeat.v1 import slots_pb2 as slots
+from offbeat.v1 import spread_pb2 as spread
+from sidecar import Sidecar, supported
+from support import questions
+from support.frames import (
     HEADERS,
     INITIAL_WINDOW_SIZE,
     PREFACE,
@@ -23,14 +30,8 @@ from frames import (
     prefixed,
     settings,
 )
-from google.protobuf.duration_pb2 import Duration
-from google.rpc import error_details_pb2, status_pb2
-from http1 import post
-from offbeat.v1 import id_pb2
-from offbeat.v1 import named_spread_pb2 as named
-from offbeat.v1 import slots_pb2 as slots
-from offbeat.v1 import spread_pb2 as spread
-from sidecar import Sidecar, supported, within
+from support.http1 import post
+from support.waiting import within
 
 NAMED = "/offbeat.v1.NamedSpreadService/"
 WATCH = "/grpc.health.v1.Health/Watch"

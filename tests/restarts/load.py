@@ -14,8 +14,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ledger import Ledger
-from sidecar import ROOT, within
+from faults.ledger import Ledger
+from sidecar import ROOT
+from support.waiting import within
 
 PROGRAMS = Path(__file__).parent / "programs"
 FAULTS = ROOT / "tests/faults/programs"

@@ -5,43 +5,19 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
-import random
 import re
 import signal
-import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
+
+from support.waiting import within
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 FIGURES: list[str] = []
 PANIC = re.compile(r"panick|overflow|RUST_BACKTRACE")
-
-
-def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> bool:
-    """Whether the condition becomes true in time."""
-    limit = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > limit:
-            return False
-        time.sleep(pause)
-    return True
-
-
-def free_port() -> int:
-    """A free port below the ephemeral range.
-
-    From the ephemeral range, a client that connects while no server is running could be given the
-    port itself, and the next server could not listen on it.
-    """
-    lowest, _ = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
-    while True:
-        port = random.randrange(10_000, max(int(lowest), 11_000))
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 def supported(*flags: str) -> tuple[str, ...]:

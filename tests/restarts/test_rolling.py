@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from http1 import post
 from load import CHECK, GROUPS, Connection, Load
-from sidecar import PANIC, Sidecar, free_port
+from sidecar import PANIC, Sidecar
+from support.http1 import post
+from support.ports import free_port
 
 RESTARTS = int(os.environ.get("OFFBEAT_RESTARTS", "3"))
 #: Seconds between two restarts, and before and after them.

@@ -13,11 +13,13 @@ import time
 from collections.abc import Callable
 
 import pytest
-import questions
 from crowd import NAMED, PATIENT, Crowd, first_words, open_spread, pull_jobs
-from frames import Peer, Wire, begin, body, call, prefixed
-from http1 import post
-from sidecar import PANIC, Sidecar, free_port, probe, within
+from sidecar import PANIC, Sidecar, probe
+from support import questions
+from support.frames import Peer, Wire, begin, body, call, prefixed
+from support.http1 import post
+from support.ports import free_port
+from support.waiting import within
 
 ROUNDS = int(os.environ.get("OFFBEAT_ROUNDS", "10"))
 GRACE = 2

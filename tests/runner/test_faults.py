@@ -30,12 +30,9 @@ from offbeat.runner import (
 )
 from offbeat.runner import sqlalchemy as alchemy
 from offbeat.runner.redis import RedisStore
-from redis_server import RedisServer
 from simulation import MINUTE, Simulation
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "databases"))
-
-from servers import PostgreSql
+from support.databases import PostgreSql
+from support.redis_server import RedisServer
 
 PROGRAM = Path(__file__).parent / "programs" / "stopping_runner.py"
 

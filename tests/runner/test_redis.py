@@ -11,7 +11,7 @@ from offbeat import InvalidArgument
 from offbeat.runner import ClaimOutcome, Pass, PlannedPage, RunState, StoredRun
 from offbeat.runner.redis import RedisStore
 from redis import Redis
-from redis_server import RedisServer
+from support.redis_server import RedisServer
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -21,10 +20,8 @@ import pytest
 from django.conf import settings
 from histories import AFTER, FOREVER, START, History
 from offbeat.runner import Counts, MemoryStore, Pass, PlannedPage, RunState, StoredRun
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "databases"))
-
-from servers import MariaDb, PostgreSql
+from support.databases import MariaDb, PostgreSql
+from support.redis_server import RedisServer
 
 try:
     import sqlalchemy
@@ -33,8 +30,8 @@ except ImportError:  # beside the oldest Django
     sqlalchemy = None
 
 try:
+    import redis  # noqa: F401 (the client of the server)
     from offbeat.runner.redis import RedisStore
-    from redis_server import RedisServer
 except ImportError:
     RedisStore = None
 

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import resource
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-TESTS = Path(__file__).parents[1]
-# Raw frames are shared with the attacks.
-sys.path.insert(0, str(TESTS / "attacks"))
-sys.path.insert(0, str(TESTS))
-
-from support.server import Server  # noqa: E402
-from wire import TOKEN  # noqa: E402
+from support.server import Server
+from wire import TOKEN
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable
 
 import pytest
-from frames import Peer, body, reset
-from support.server import Server, within
+from support.frames import Peer, body, reset
+from support.server import Server
+from support.waiting import within
 from wire import ASSIGN_SLOT, ASSIGN_SLOTS, HEALTH, ONE_ID, ask2, begun, connect, reply, text
 
 CHUNKED = "Transfer-Encoding: chunked"

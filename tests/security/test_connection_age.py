@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from frames import Peer, begin, body, call, prefixed
 from offbeat.v1 import slots_pb2 as slots
+from support.frames import Peer, begin, body, call, prefixed
 from support.server import ENVIRONMENT, ROOT, Server
 from wire import ASSIGN_SLOT, ONE_ID, SLOTS, connect, reply, text
 

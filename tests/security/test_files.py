@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.server import Server, within
+from support.server import Server
+from support.waiting import within
 from wire import ASSIGN_SLOT, HEALTH, ONE_ID, TOKEN, ask
 
 #: The interval in seconds at which files are checked.

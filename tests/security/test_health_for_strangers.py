@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from frames import Peer
-from support.server import Server, within
+from support.frames import Peer
+from support.server import Server
+from support.waiting import within
 from wire import (
     ASSIGN_SLOTS,
     HEALTH,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from frames import INITIAL_WINDOW_SIZE, PREFACE, settings
+from support.frames import INITIAL_WINDOW_SIZE, PREFACE, settings
 from support.server import Server
 from wire import ASSIGN_SLOT, JSON, ONE_ID, TOKEN, ask, begun, beside, body, ended, took
 

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-import headers as hpack
-from frames import END_HEADERS, END_STREAM, HEADERS, Answer, Peer, body, frame, prefixed
+from support import headers as hpack
+from support.frames import END_HEADERS, END_STREAM, HEADERS, Answer, Peer, body, frame, prefixed
 
 SLOTS = "/offbeat.v1.SlotService/"
 NAMED = "/offbeat.v1.NamedSpreadService/"

@@ -1,1 +1,1 @@
-"""Shared by several suites: a server as a process, and a caller beside it."""
+"""Shared by several suites: servers and databases as processes, callers, connections, waiting."""

@@ -6,13 +6,14 @@ import contextlib
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import tempfile
-import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
+
+from .waiting import within
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
@@ -24,18 +25,11 @@ MIB = 1 << 20
 FORGET_PEAK = "5"
 
 
-def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> bool:
-    """Whether the condition becomes true in time."""
-    limit = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > limit:
-            return False
-        time.sleep(pause)
-    return True
-
-
 class Server:
     """A server on a free port of the loopback, with its admin port and a folder of its own."""
+
+    #: The flags of its log, which :meth:`addresses` reads.
+    log_flags: tuple[str, ...] = ("--log-format", "json")
 
     def __init__(
         self,
@@ -44,7 +38,14 @@ class Server:
         admin: str = "127.0.0.1:0",
         variables: dict[str, str] | None = None,
         binary: Path = BINARY,
+        priority: int = -10,
+        files: int | None = None,
     ) -> None:
+        """Starts it.
+
+        By default it has a higher priority, so that other processes do not affect the
+        measurements; ``priority=0`` leaves it as it is. ``files`` limits its file descriptors.
+        """
         self.binary = binary
         self._folder = tempfile.TemporaryDirectory(prefix="offbeat-tests-")
         self.folder = Path(self._folder.name)
@@ -52,15 +53,17 @@ class Server:
         command = [binary, "serve", "--listen", listen, "--admin-listen", admin]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                [*command, "--log-format", "json", *flags],
+                [*command, *self.log_flags, *flags],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
                 env={**ENVIRONMENT, **(variables or {})},
             )
-        with contextlib.suppress(PermissionError):
-            # A higher priority, so that other processes do not affect the measurements.
-            os.setpriority(os.PRIO_PROCESS, self.process.pid, -10)
+        if files is not None:
+            resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE, (files, files))
+        if priority:
+            with contextlib.suppress(PermissionError):
+                os.setpriority(os.PRIO_PROCESS, self.process.pid, priority)
         self.proc = Path("/proc") / str(self.process.pid)
         wanted = listen.count(",") + 1 + (admin != "off")
         within(10, lambda: len(self.addresses()) == wanted or not self.is_alive())
@@ -98,17 +101,18 @@ class Server:
 
     def memory(self) -> int:
         """Resident memory, in bytes."""
-        return self._status("VmRSS")
+        return self.status("VmRSS")
 
     def peak_memory(self) -> int:
         """The peak of resident memory since :meth:`forget_peak`, in bytes."""
-        return self._status("VmHWM")
+        return self.status("VmHWM")
 
     def forget_peak(self) -> None:
         """Resets the peak of resident memory."""
         (self.proc / "clear_refs").write_text(FORGET_PEAK)
 
-    def _status(self, name: str) -> int:
+    def status(self, name: str) -> int:
+        """A number of bytes from /proc."""
         found = re.search(rf"^{name}:\s+(\d+) kB", (self.proc / "status").read_text(), re.M)
         assert found, f"/proc has no {name}"
         return int(found[1]) << 10

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from engines import ALWAYS, Redis, Sentinel, free_port, wait_until
+from engines import ALWAYS, Redis, Sentinel
+from support.ports import free_port
+from support.waiting import wait_until
 
 from .clocks import WrongClock
 from .disturbance import Disturbance
@@ -52,10 +54,10 @@ class Failover(Disturbance):
             self.nodes[old].kill()
         else:
             sentinel = self.random.choice(self.sentinels)
-            wait_until(
-                "Sentinel fails over", lambda: sentinel.command("FAILOVER", "offbeat") == "OK"
-            )
-        wait_until("all Sentinels know the new primary", lambda: self._primary() not in (None, old))
+            begins = lambda: sentinel.command("FAILOVER", "offbeat") == "OK"  # noqa: E731
+            wait_until(60, begins, "Sentinel fails over")
+        knows = lambda: self._primary() not in (None, old)  # noqa: E731
+        wait_until(60, knows, "all Sentinels know the new primary")
         self.primary = self._primary()
         # A primary that is still alive acts as a second primary until it is demoted.
         time.sleep(self.random.uniform(0, 2))
@@ -95,8 +97,8 @@ class Failover(Disturbance):
                 for word in ("s_down", "disconnected", "link-status\nerr")
             )
 
-        wait_until("all replicas are online", all_online)
-        wait_until("all Sentinels know all replicas", all_known)
+        wait_until(60, all_online, "all replicas are online")
+        wait_until(60, all_known, "all Sentinels know all replicas")
 
     def stop(self) -> None:
         for process in [*self.sentinels, *self.nodes.values()]:

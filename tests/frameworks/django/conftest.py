@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +10,7 @@ from pathlib import Path
 import django
 import pytest
 from django.conf import settings
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "databases"))
-
-from servers import MariaDb, PostgreSql
+from support.databases import MariaDb, PostgreSql
 
 ALIASES = ("default", "postgresql", "mariadb")
 

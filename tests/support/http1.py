@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from frames import Reply, Wire
+from support.frames import Reply, Wire
 
 CONTENT = "content-type: application/json"
 
