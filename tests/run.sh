@@ -188,15 +188,13 @@ rust() {
     say "Rust tests"
     cargo test --quiet --locked --workspace
     say "spreads in Debian 13's Redis 8 and Valkey 8"
-    # Concurrently: they mostly wait for leases to end.
+    # Concurrently, also with what follows: they mostly wait for leases to end.
     local engine
     for engine in redis-server valkey-server; do
         beside "$engine" . env OFFBEAT_HISTORIES=100 OFFBEAT_REDIS_SERVER="$PWD/$redis13/$engine" cargo test --quiet \
             --locked --package offbeat --test spread_stores --test spread_store_faults --test spread_store_power \
             --test spread_store_waits --test spread_store_replicas
     done
-    ended redis-server
-    ended valkey-server
 
     say "fresh answers of the interpreters of this machine"
     # The salt is the day, other than in the committed vectors, so that a failure can be repeated.
@@ -231,6 +229,8 @@ rust() {
     python3 $generate/zone_windows.py | cmp - tests/vectors/zone_windows.json
     wait "$slowest"
     cmp "$by_calendar" $decisions/duties_by_calendar.json
+    ended redis-server
+    ended valkey-server
 }
 
 # The release build of sidecar and simulator. It mostly uses one core, so that something else can
@@ -260,21 +260,23 @@ clients() {
     ended oldest
     ended ruby
     grep ' runs, ' target/ruby.log
-    say "PHP client, by curl, and by curl and ext-grpc"
-    # Each has a temporary folder of its own, because a test moves the client's folder away briefly.
+    say "PHP client, by curl, and by curl and ext-grpc; beside it elections, searches and a second simulator"
+    # The PHP tests mostly wait. Each run has a temporary folder of its own, because a test moves the
+    # client's folder away briefly.
     local temporary
     temporary=$(mktemp -d)
-    beside php-grpc clients/php env TMPDIR="$temporary" \
+    mkdir "$temporary/curl" "$temporary/grpc"
+    beside php clients/php env TMPDIR="$temporary/curl" phpunit --do-not-cache-result
+    beside php-grpc clients/php env TMPDIR="$temporary/grpc" \
         php -d extension="$PWD/$php_grpc/modules/grpc.so" "$(command -v phpunit)" --do-not-cache-result
-    (cd clients/php && phpunit </dev/null)
-    ended php-grpc
-    rm -rf "$temporary"
-    say "elections, searches, and a second simulator"
     "$venv/bin/pytest" --quiet tests/oracles
     say "kinds that never meet, also when they are late"
     "$venv/bin/pytest" --quiet tests/kinds
     say "three databases, and the recipe in three languages"
     "$venv/bin/pytest" --quiet tests/databases
+    ended php
+    ended php-grpc
+    rm -rf "$temporary"
     say "the runner of the integrations, and its stores; also with Django 4.2"
     # Concurrently: they mostly wait for servers that restart.
     beside django42 . "$django42/bin/pytest" --quiet tests/runner/test_stores.py

@@ -3,11 +3,13 @@
 
 mod command;
 
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
-use command::server::{HEALTHY, Server, certificates, health};
+use command::server::{HEALTHY, Server, certificates, certificates_for, health};
 use command::{USAGE, offbeat};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 
 #[test]
 fn the_admin_port_is_asked_by_default() {
@@ -80,6 +82,39 @@ fn a_server_with_tls_is_asked_over_tls() {
     ] {
         assert_eq!(health(bad, &[]).0, Some(USAGE), "{bad:?}");
     }
+}
+
+#[test]
+fn a_certificate_may_name_localhost_and_no_address() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates_for(folder.path(), &["localhost"]);
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (certificate, key, ca) = (path("certificate.pem"), path("key.pem"), path("ca.pem"));
+    let tls = ["--tls-certificate", &certificate, "--tls-key", &key, "--admin-listen", "off"];
+    let server = Server::start(&tls);
+    let local = server.address.replace("127.0.0.1", "localhost");
+    assert_eq!(health(&["--address", &local, "--tls-ca", &ca], &[]), HEALTHY);
+    let (code, message) = health(&["--address", &server.address, "--tls-ca", &ca], &[]);
+    assert_eq!(code, Some(1));
+    assert!(message.contains("127.0.0.1"), "{message}");
+}
+
+#[test]
+fn the_certificate_of_an_authority_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (certificate, key) = (path("certificate.pem"), path("key.pem"));
+    // As `openssl req -x509` makes it by default.
+    let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let own = KeyPair::generate().unwrap();
+    fs::write(&certificate, params.self_signed(&own).unwrap().pem()).unwrap();
+    fs::write(&key, own.serialize_pem()).unwrap();
+    let tls = ["--tls-certificate", &certificate, "--tls-key", &key, "--admin-listen", "off"];
+    let server = Server::start(&tls);
+    let (code, message) = health(&["--address", &server.address, "--tls-ca", &certificate], &[]);
+    assert_eq!(code, Some(1));
+    assert!(message.contains("basicConstraints CA:FALSE"), "{message}");
 }
 
 /// Answers one connection with this text, or not at all if the text is empty.

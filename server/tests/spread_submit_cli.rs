@@ -79,6 +79,13 @@ fn servers_are_reached_over_tls_with_a_token_and_over_unix_sockets() {
     let (status, said) = submit(&secured.address, &access[..2], "a\tone\n");
     assert_eq!(status, Some(1));
     assert!(said.contains("authorization is refused"), "{said}");
+    // Another authority's certificate is refused at once.
+    let stranger = tempfile::tempdir().unwrap();
+    certificates(stranger.path());
+    let other = stranger.path().join("ca.pem").display().to_string();
+    let (status, said) = submit(&secured.address, &["--tls-ca", &other], "a\tone\n");
+    assert_eq!(status, Some(1));
+    assert!(said.contains("certificate") && !said.contains("trying"), "{said}");
     // A token is never sent to another machine without TLS, and no connection is tried.
     let (status, said) = submit("192.0.2.1:2328", &access[2..], "a\tone\n");
     assert_eq!(status, Some(USAGE));

@@ -39,7 +39,7 @@ COMMANDS = {
             [BIN / "rq", "worker", "--with-scheduler", "--url", "{redis}"],
             [BIN / "rq", "worker", "--with-scheduler", "--url", "{redis}"],
         ],
-        60,
+        120,
         12,
     ),
     "dramatiq": ([[BIN / "dramatiq", "dramatiq_app", "-p", "2", "-t", "2"]], 20, 6),

@@ -126,7 +126,10 @@ impl Client {
         let body = Bytes::from(request.encode_to_vec());
         let http = http.body(body).map_err(|error| CallError::no_answer(error.to_string()))?;
         let answered = self.connection.send(http, timeout).await;
-        let response = answered.map_err(|error| CallError::no_answer(error.to_string()))?;
+        let response = answered.map_err(|error| CallError {
+            is_permanent: error.is_permanent(),
+            ..CallError::no_answer(error.to_string())
+        })?;
         if response.status() != StatusCode::OK {
             return Err(CallError::from_response(&response));
         }
@@ -148,6 +151,8 @@ pub(super) struct CallError {
     /// The path of the field that was refused, if one was.
     pub(super) field: String,
     message: String,
+    /// Whether the server's certificate was refused.
+    is_permanent: bool,
     /// After how long to try again, if the server says so.
     pub(super) retry_delay: Option<Duration>,
 }
@@ -209,7 +214,8 @@ impl CallError {
     /// may, if the server says when.
     pub(super) fn is_transient(&self) -> bool {
         match self.code.as_str() {
-            "" | "unavailable" | "deadline_exceeded" => true,
+            "" => !self.is_permanent,
+            "unavailable" | "deadline_exceeded" => true,
             "resource_exhausted" => self.retry_delay.is_some(),
             _ => false,
         }

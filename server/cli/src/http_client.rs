@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,11 +63,21 @@ impl Tls {
 }
 
 /// Why there is no answer: the innermost cause, since the outer ones often say "connection error".
-pub(super) struct SendError(String);
+pub(super) struct SendError {
+    message: String,
+    is_permanent: bool,
+}
+
+impl SendError {
+    /// Whether the server's certificate was refused, which no repetition changes.
+    pub(super) const fn is_permanent(&self) -> bool {
+        self.is_permanent
+    }
+}
 
 impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
@@ -77,7 +88,18 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for SendError {
         while let Some(deeper) = cause.source() {
             cause = deeper;
         }
-        Self(cause.to_string())
+        // The TLS library wraps its error so that it is no source of the I/O error.
+        let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        let is_permanent = matches!(
+            inner.and_then(|error| error.downcast_ref()),
+            Some(rustls::Error::InvalidCertificate(_))
+        );
+        let mut message = cause.to_string();
+        // `openssl req -x509` makes such certificates by default.
+        if is_permanent && message.contains("CaUsedAsEndEntity") {
+            message.push_str(": it is an authority's; a server's has basicConstraints CA:FALSE");
+        }
+        Self { message, is_permanent }
     }
 }
 

@@ -12,6 +12,8 @@ use super::Failure;
 use super::http_client::{Peer, Tls};
 use offbeat_service::config::{InvalidAddress, ListenAddress};
 
+const LOCALHOST: &str = "localhost";
+
 /// The address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ServerAddress {
@@ -22,15 +24,19 @@ pub(super) enum ServerAddress {
 }
 
 impl ServerAddress {
-    /// Whether the server is on this machine for certain: a name could lead elsewhere.
+    /// Whether the server is on this machine for certain: a name could lead elsewhere, except
+    /// `localhost` (RFC 6761).
     pub(super) fn is_local(&self) -> bool {
-        matches!(self, Self::Listen(address) if address.is_local())
+        match self {
+            Self::Listen(address) => address.is_local(),
+            Self::Host { name, .. } => name == LOCALHOST,
+        }
     }
 
     /// The host that an HTTP request names.
     pub(super) fn authority(&self) -> String {
         match self {
-            Self::Listen(ListenAddress::Unix(_)) => "localhost".to_owned(),
+            Self::Listen(ListenAddress::Unix(_)) => LOCALHOST.to_owned(),
             Self::Listen(ListenAddress::Tcp(_)) | Self::Host { .. } => self.to_string(),
         }
     }
@@ -40,15 +46,21 @@ impl FromStr for ServerAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let listen = text.parse().map(Self::Listen);
-        listen.or_else(|invalid: InvalidAddress| {
-            let host = text.rsplit_once(':').and_then(|(name, port)| {
-                let is_dns = matches!(ServerName::try_from(name), Ok(ServerName::DnsName(_)));
-                let port = port.parse().ok().filter(|_| is_dns)?;
-                Some(Self::Host { name: name.to_owned(), port })
-            });
-            host.ok_or_else(|| invalid.to_string().replace("ADDRESS:PORT", "HOST:PORT"))
-        })
+        let host = || {
+            let (name, port) = text.rsplit_once(':')?;
+            let is_dns = matches!(ServerName::try_from(name), Ok(ServerName::DnsName(_)));
+            let port = port.parse().ok().filter(|_| is_dns)?;
+            Some(Self::Host { name: name.to_owned(), port })
+        };
+        // `localhost` stays a name, because a certificate may contain it and no IP address.
+        host().filter(Self::is_local).map_or_else(
+            || {
+                text.parse().map(Self::Listen).or_else(|invalid: InvalidAddress| {
+                    host().ok_or_else(|| invalid.to_string().replace("ADDRESS:PORT", "HOST:PORT"))
+                })
+            },
+            Ok,
+        )
     }
 }
 
@@ -120,7 +132,7 @@ mod tests {
     fn addresses_may_have_names() {
         for (text, shown, local) in [
             ("127.0.0.1:2328", "127.0.0.1:2328", true),
-            ("localhost:1", "127.0.0.1:1", true),
+            ("localhost:1", "localhost:1", true),
             ("[::1]:2328", "[::1]:2328", true),
             ("unix:/run/offbeat.sock", "unix:/run/offbeat.sock", true),
             ("offbeat:2328", "offbeat:2328", false),

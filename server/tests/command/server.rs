@@ -68,11 +68,16 @@ pub const HEALTHY: (Option<i32>, String) = (Some(0), String::new());
 
 /// Writes an authority, and a certificate for `offbeat.internal` and 127.0.0.1 that it has signed.
 pub fn certificates(folder: &Path) {
+    certificates_for(folder, &["offbeat.internal", "127.0.0.1"]);
+}
+
+/// The same, for these names and addresses.
+pub fn certificates_for(folder: &Path, names: &[&str]) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
     let key = KeyPair::generate().unwrap();
-    let names = vec!["offbeat.internal".to_owned(), "127.0.0.1".to_owned()];
+    let names = names.iter().map(ToString::to_string).collect::<Vec<_>>();
     let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &authority).unwrap();
     fs::write(folder.join("ca.pem"), authority.pem()).unwrap();
     fs::write(folder.join("certificate.pem"), certificate.pem()).unwrap();

@@ -52,8 +52,8 @@ impl Turns {
         let Some(most) = counts().rfind(holds) else {
             let value = format_args!("{} kinds", kinds.len());
             let allowed = format!(
-                "must leave late runs room: turns of {} or more, of which a cycle of {} has {fewest} or \
-                 more (take shorter run times, fewer kinds, or a longer cycle)",
+                "must leave late runs room: {fewest} turns or more, each {} or longer; a cycle has only \
+                 {} (take shorter run times, fewer kinds, or a longer cycle)",
                 Span::from_millis(least_turn),
                 Span::from_millis(shortest)
             );

@@ -245,8 +245,9 @@ final class Kinds
         }
         $holding = array_filter($counts, static fn (int $count): bool => intdiv($period, $count) >= $least);
         if ($holding === []) {
-            $allowed = 'must leave late runs room: turns of ' . Span::ofMillis($least)->text() . ' or more, of which a cycle of '
-                . Span::ofMillis($period)->text() . " has $fewest or more (take shorter run times, fewer kinds, or a longer cycle)";
+            $allowed = "must leave late runs room: $fewest turns or more, each " . Span::ofMillis($least)->text()
+                . ' or longer; a cycle has only ' . Span::ofMillis($period)->text()
+                . ' (take shorter run times, fewer kinds, or a longer cycle)';
             throw Refusal::of(Refusal::KINDS_DO_NOT_FIT, "$field.kinds", count($kinds) . ' kinds', $allowed);
         }
         $most = max($holding);

@@ -197,9 +197,10 @@ def _check_turns(
     most = max((count for count in counts if period // count >= least_turn), default=None)
     if most is None:
         allowed = (
-            f"must leave late runs room: turns of {span_text(least_turn * MILLISECOND)} or more, "
-            f"of which a cycle of {span_text(period * MILLISECOND)} has {fewest} or more (take "
-            "shorter run times, fewer kinds, or a longer cycle)"
+            f"must leave late runs room: {fewest} turns or more, each "
+            f"{span_text(least_turn * MILLISECOND)} or longer; a cycle has only "
+            f"{span_text(period * MILLISECOND)} (take shorter run times, fewer kinds, or a longer "
+            "cycle)"
         )
         raise Rejection(KINDS_DO_NOT_FIT, "kinds", f"{len(kinds)} kinds", allowed)
     if span is None:

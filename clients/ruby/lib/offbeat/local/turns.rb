@@ -76,9 +76,10 @@ module Offbeat
       def most(counts, least, kind_count)
         counts.reverse_each.find { |count| @period / count >= least } or
           raise Refusal.new(:KINDS_DO_NOT_FIT, "kinds", "#{kind_count} kinds",
-                            "must leave late runs room: turns of #{Instants.millis_text(least)} or more, of which a " \
-                            "cycle of #{Instants.millis_text(@period)} has #{@fewest} or more (take shorter run " \
-                            "times, fewer kinds, or a longer cycle)")
+                            "must leave late runs room: #{@fewest} turns or more, each " \
+                            "#{Instants.millis_text(least)} or longer; a cycle has only " \
+                            "#{Instants.millis_text(@period)} (take shorter run times, fewer kinds, or a longer " \
+                            "cycle)")
       end
 
       def default_count(counts, most)
