@@ -60,6 +60,24 @@ setup() {
     fi
     cargo fmt --version >/dev/null && cargo clippy --version >/dev/null
 
+    # Concurrently: most of them wait for downloads.
+    local parts=() part
+    mkdir -p target
+    for part in node_tools cargo_tools php_extension venvs debian13_redis; do
+        "$part" >"target/$part.log" 2>&1 &
+        parts+=("$part" $!)
+    done
+    set -- "${parts[@]}"
+    while [ $# -gt 0 ]; do
+        wait "$2" || {
+            cat "target/$1.log" >&2
+            exit 1
+        }
+        shift 2
+    done
+}
+
+node_tools() {
     if ! stamped "$tools" "buf-1.75.0 just-1.57.0 pyright-1.1.414"; then
         npm install --silent --no-fund --no-audit --prefix "$tools" \
             @bufbuild/buf@1.75.0 pyright@1.1.414 rust-just@1.57.0
@@ -75,12 +93,26 @@ setup() {
         npm install --silent --no-fund --no-audit --prefix "$tools/prose" textlint@14.8.4 textlint-rule-prh@6.1.0
         echo "textlint-14.8.4 textlint-rule-prh-6.1.0" >"$tools/prose/.stamp"
     fi
+}
+
+cargo_tools() {
     if ! stamped "$tools/cargo" cargo-deny-0.20.2; then
-        cargo install --quiet --locked --root "$tools/cargo" cargo-deny@0.20.2
+        # A debug build takes a fraction of the time, and is fast enough.
+        cargo install --quiet --locked --debug --root "$tools/cargo" cargo-deny@0.20.2
         echo cargo-deny-0.20.2 >"$tools/cargo/.stamp"
     fi
+}
+
+php_extension() {
     clients/php/tests/build_ext_grpc.sh "$php_grpc"
-    # The client is tested with the newest runtime, and with the oldest one that it supports.
+}
+
+debian13_redis() {
+    tests/support/debian13_redis.sh "$redis13"
+}
+
+# The client is tested with the newest runtime, and with the oldest one that it supports.
+venvs() {
     local wanted
     wanted=$(cat tests/requirements.txt site/requirements.txt clients/python/pyproject.toml | sha256sum)
     make_venv "$venv" "$wanted" --upgrade -r tests/requirements.txt -e 'clients/python[grpc]'
@@ -89,7 +121,6 @@ setup() {
     make_venv "$celery53" "$wanted" 'celery[redis]==5.3.*' 'kombu==5.3.*' 'Django==4.2.*' pytest \
         'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
     tests/support/debian13_python.sh "$debian13"
-    tests/support/debian13_redis.sh "$redis13"
     python=$debian13/usr/bin/python3.13 make_venv "$django6" "$wanted" 'Django==6.1.*' django-tasks-db==0.13.0 pytest \
         'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
     make_venv "$oldest" "$wanted" pytest grpcio==1.51.3 protobuf==3.20.2 \
@@ -114,7 +145,7 @@ lint() {
     cargo fmt --manifest-path fuzz/Cargo.toml --check
     cargo fmt --manifest-path benchmarks/unary/Cargo.toml --check
     # Outside of the workspace, so checked separately: a new method breaks its empty service.
-    cargo check --quiet --locked --manifest-path benchmarks/unary/Cargo.toml --target-dir target/unary
+    cargo check --quiet --locked --manifest-path benchmarks/unary/Cargo.toml --target-dir target
     # All targets: CI builds the measurements in examples/ only here.
     cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
     "$tools/node_modules/.bin/just" --unstable --fmt --check
@@ -181,7 +212,7 @@ ended() {
         cat "target/$1.log" >&2
         exit 1
     }
-    tail -3 "target/$1.log"
+    grep -E '^[0-9]+ passed|^OK|^test result|nothing lost|[0-9]+ failed' "target/$1.log" || tail -3 "target/$1.log"
 }
 
 rust() {
@@ -295,22 +326,21 @@ clients() {
     "$django6/bin/pytest" --quiet tests/frameworks/django -k "not outage and not two_processes and not 200_000"
     ended django6-page
     say "Django and Celery, whose beats, workers and broker are killed; their neighbours"
-    # Concurrently: they mostly wait for cycles to pass.
-    beside neighbours . "$venv/bin/pytest" --quiet tests/frameworks/test_neighbours.py
-    beside examples . "$venv/bin/pytest" --quiet tests/documents/test_frameworks.py
-    beside clocks . "$venv/bin/pytest" --quiet tests/frameworks/test_celery_clocks.py
-    ended examples
-    ended neighbours
-    ended clocks
-    # A short run with the oldest Celery; then other beats, and outages of dependencies.
+    # Three at a time: they mostly wait for cycles to pass, and for outages to end. With the oldest
+    # Celery, a short run.
     local frameworks=tests/frameworks
     beside celery . bash -c "
         $celery53/bin/pytest --quiet $frameworks/test_celery_messages.py $frameworks/test_celery_lanes.py \
             $frameworks/test_celery_checks.py &&
-            $venv/bin/pytest --quiet $frameworks/test_celery_beats.py $frameworks/test_celery_outages.py"
+            $venv/bin/pytest --quiet $frameworks/test_celery_beats.py $frameworks/test_celery_outages.py &&
+            $venv/bin/pytest --quiet $frameworks/test_celery_clocks.py"
+    beside neighbours . bash -c "
+        $venv/bin/pytest --quiet $frameworks/test_neighbours.py &&
+            $venv/bin/pytest --quiet tests/documents/test_frameworks.py"
     "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py \
         --ignore tests/frameworks/django --ignore tests/frameworks/test_celery_beats.py \
         --ignore tests/frameworks/test_celery_outages.py --ignore tests/frameworks/test_celery_clocks.py
+    ended neighbours
     ended celery
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
