@@ -250,7 +250,7 @@ fn write_lines(out: &mut impl Write, description: &Description) -> io::Result<()
             .map_or_else(String::new, |start| format!(" (the least: in the cycle of {start})"));
         writeln!(
             out,
-            "{head:<12} {name} stands {offset_slot_count} slots on, {run_budget} before the next{worst}"
+            "{head:<12} {name} at +{offset_slot_count} slots, {run_budget} before the next{worst}"
         )?;
     }
     if let Some(span) = &description.catch_up_span {
