@@ -157,7 +157,8 @@ def test_while_it_drains(start: Callable[..., Sidecar], tmp_path: object) -> Non
     server = start(
         "--grace-period", "20", *PATIENT, listen=f"127.0.0.1:0,unix:{path}", admin="127.0.0.1:0"
     )
-    assert server.probe("/readyz")[0] == 200
+    # It logs the address before it serves there.
+    assert within(5, lambda: server.probe("/readyz")[0] == 200)
     # A peer that does not acknowledge the ping after GOAWAY, so that its calls are still accepted.
     worker, late = Peer(server.port), Peer(server.port, polite=False)
     assert worker.say(first_words("slots", 1, "") + first_words("watch", 3, ""))
