@@ -52,6 +52,12 @@ def test_the_codes_of_alerts_are_those_of_grpc():
     assert all(f'=> "{code}"' in CODES for code in codes)
 
 
+def test_the_runbook_names_the_alerts_that_page():
+    begin = RUNBOOK.split("\n## ")[0]
+    pages = {rule["alert"] for rule in RULES if rule["labels"]["severity"] == "page"}
+    assert set(re.findall(r"`(Offbeat\w+)`", begin)) == pages
+
+
 def test_each_alert_has_a_section_of_the_runbook_and_each_section_an_alert():
     sections = re.findall(r"^## (\w+)$", RUNBOOK, re.MULTILINE)
     assert sections == [rule["alert"] for rule in RULES]
