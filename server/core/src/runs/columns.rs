@@ -108,12 +108,12 @@ impl Runs<'_> {
     /// by one: where cycles differ, under `FRACTION`, and with last runs.
     ///
     /// ```
-    /// use offbeat_core::runs::{PackedIds, Wanted};
+    /// use offbeat_core::runs::{ColumnSelection, PackedIds};
     /// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
     ///
     /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
     /// let runs = daily.runs_from(Moment::UNIX_EPOCH, 1)?;
-    /// let columns = runs.assign_packed(PackedIds::Integers(&[41, 42]), Wanted::ALL).unwrap();
+    /// let columns = runs.assign_packed(PackedIds::Integers(&[41, 42]), ColumnSelection::ALL).unwrap();
     /// let next = runs.next_run(&daily.place(&Id::Integer(42_i64.into()))?)?.unwrap();
     /// assert_eq!(columns.next_run_unix_millis[1], next.unix_millis);
     /// # Ok::<(), offbeat_core::Rejection>(())

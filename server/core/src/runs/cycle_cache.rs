@@ -46,7 +46,7 @@ impl Schedule {
     /// A cache for many queries about runs, most of them around `around`.
     ///
     /// ```
-    /// use offbeat_core::{Exhausted, Id, Moment, Schedule, ScheduleSpec, Span};
+    /// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span, WorkBudgetExhausted};
     ///
     /// let hourly = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(3_600)))?;
     /// let place = hourly.place(&Id::text("acme")?)?;
@@ -55,7 +55,7 @@ impl Schedule {
     /// let first = runs.next(0)?.unwrap();
     /// assert_eq!(runs.next(first.unix_millis + 1)?.unwrap().unix_millis, first.unix_millis + 3_600_000);
     /// assert_eq!(runs.count(0..86_400_000)?, 24);
-    /// let all: Result<Vec<_>, Exhausted> = runs.between(0..86_400_000).collect();
+    /// let all: Result<Vec<_>, WorkBudgetExhausted> = runs.between(0..86_400_000).collect();
     /// assert_eq!(all?.first(), Some(&first));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
