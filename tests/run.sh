@@ -212,7 +212,7 @@ ended() {
         cat "target/$1.log" >&2
         exit 1
     }
-    grep -E '^[0-9]+ passed|^OK|^test result|nothing lost|[0-9]+ failed' "target/$1.log" || tail -3 "target/$1.log"
+    grep -E '^[0-9]+ passed|^OK|^Tests: |^test result|nothing lost|[0-9]+ failed' "target/$1.log" || tail -3 "target/$1.log"
 }
 
 rust() {
