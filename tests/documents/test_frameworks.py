@@ -138,7 +138,14 @@ def test_the_page_on_celery(tmp_path: Path) -> None:
     environment = prepared("celery", tmp_path)
     celery = [str(Path(sys.executable).with_name("celery")), "-A", "bank", "worker"]
     options = ["-P", "solo", "-B", "-s", str(tmp_path / "beat")]
-    run("celery", environment, *celery, *options, seconds=75)
+    try:
+        run("celery", environment, *celery, *options, seconds=75)
+    except AssertionError as error:
+        # kombu's file transport sometimes reads a message that is not written yet, and the worker
+        # ends. The page says so; the runs are in the database, and the next worker does them.
+        if "transport/filesystem.py" not in str(error) or "JSONDecodeError" not in str(error):
+            raise
+        run("celery", environment, *celery, *options, seconds=75)
     assert synced("celery", environment) == [40, 40]
 
 

@@ -27,7 +27,8 @@ OFFBEAT = {
     "INTERVAL": "5s",
 }
 
-# A broker in files suits a first try on one machine.
+# A broker in files suits only a first try on one machine: kombu may read a file before it is
+# written, and the worker ends.
 BROKER = os.environ.get("BROKER", "/tmp/bank-broker")
 CELERY_BROKER_URL = "filesystem://"
 CELERY_BROKER_TRANSPORT_OPTIONS = {
