@@ -84,6 +84,38 @@ async fn a_server_that_catches_up_does_not_run_ahead_of_its_journal() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_of_a_server_that_is_behind_are_not_all_sent_its_journal() {
+    let redis = Redis::start(&[]).await;
+    let store = connect(&redis).await;
+    store.open("s".to_owned(), spec(600_000), IfClosed::Reopen).await.unwrap();
+    redis.command(&["SET", "test:spread:s:claim", "1"]).await; // no snapshot is taken
+    for number in 0..24 {
+        store.submit("s", vec![large(format!("g{number}"), 1)]).await.unwrap();
+    }
+    let other = connect(&redis).await;
+    let before = bytes_sent(&redis).await;
+    let calls: Vec<_> = (0..60)
+        .map(|_| {
+            let other = Arc::clone(&other);
+            tokio::spawn(async move { other.describe("s", 0).await })
+        })
+        .collect();
+    for call in calls {
+        assert_eq!(call.await.unwrap().unwrap().0.counts.ready_jobs, 24);
+    }
+    // The journal once, and for each call no more than an entry.
+    let sent = bytes_sent(&redis).await - before;
+    assert!(sent < (24 + 60 + 2) * (200 << 10) + (1 << 20), "{sent} bytes");
+}
+
+/// Bytes that a Redis has sent.
+async fn bytes_sent(redis: &Redis) -> u64 {
+    let stats = redis.command(&["INFO", "stats"]).await;
+    let line = stats.lines().find_map(|line| line.strip_prefix("total_net_output_bytes:"));
+    line.unwrap().trim().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn spreads_outlive_redis_and_no_lease_of_before_settles_anything() {
     let mut redis = Redis::start(&["--appendonly", "yes", "--appendfsync", "always"]).await;
     let store = connect(&redis).await;

@@ -18,8 +18,11 @@ use crate::config::SpreadStoreConfig;
 
 /// How long a reader may take for a snapshot that has been replaced, in seconds.
 const SNAPSHOT_GRACE: i64 = 60;
-/// Bytes of entries of one answer; the last of them may exceed it.
+/// Bytes of entries of an answer to the one call that reads a journal; a larger entry comes alone.
 const PAGE_BYTES: usize = 4 << 20;
+/// Bytes of entries of an answer to a call, beside its own entry. Small, because a server that is
+/// behind may have thousands of calls at once, and each would be sent the same entries.
+const CALL_PAGE_BYTES: usize = 256 << 10;
 /// Bytes of a piece of a snapshot.
 const CHUNK_BYTES: usize = 1 << 20;
 /// Seconds for which no other server takes a snapshot, also after one has failed.
@@ -45,6 +48,15 @@ pub(super) struct SpreadReply {
     pub(super) snapshot_bytes: u64,
     /// The requested entries, as far as they fit into a reply.
     pub(super) entries: Vec<Vec<u8>>,
+}
+
+/// How many of the entries that a caller has not seen a step returns.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Page {
+    /// For calls: as many as fit, perhaps none.
+    Small,
+    /// For the call that reads for all others: many, and at least one.
+    Large,
 }
 
 /// The failure of a step.
@@ -201,11 +213,16 @@ impl Engine {
         from: u64,
         entry: &[u8],
         grows: bool,
+        page: Page,
     ) -> Result<SpreadReply, Failure> {
         let Scripts { submit, call, .. } = &*self.scripts;
         let mut step = if grows { submit } else { call }.key(self.key(name, "state"));
         step.key(self.key(name, "journal")).key(self.epochs());
-        step.arg(LAYOUT).arg(self.channel()).arg(name).arg(from).arg(PAGE_BYTES).arg(entry);
+        let (most, at_least) = match page {
+            Page::Small => (CALL_PAGE_BYTES + entry.len(), 0),
+            Page::Large => (PAGE_BYTES, 1),
+        };
+        step.arg(LAYOUT).arg(self.channel()).arg(name).arg(from).arg(most).arg(at_least).arg(entry);
         let kind = if entry.is_empty() { READ } else { CALL };
         let mut reply = self.run::<Vec<Value>>(kind, &step).await?.into_iter();
         match reply.next() {

@@ -9,7 +9,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use super::calls::{Call, CallId, encoded};
-use super::engine::{Engine, Failure, SpreadReply};
+use super::engine::{Engine, Failure, Page, SpreadReply};
 use super::replica::{CallResult, Life, LocalSpread, Replica};
 use crate::spreads::SpreadFigures;
 
@@ -183,7 +183,7 @@ impl SharedSpread {
     /// Reads new entries from Redis.
     pub(super) async fn read(self: &Arc<Self>) -> Result<(), Failure> {
         let from = self.lock().next;
-        let reply = self.engine.call(&self.name, from, &[], false).await?;
+        let reply = self.engine.call(&self.name, from, &[], false, Page::Small).await?;
         self.take_all(reply, from, false).await
     }
 
@@ -201,13 +201,14 @@ impl SharedSpread {
             replica.asked.insert(id, sender);
             replica.next
         };
-        let heard = match self.engine.call(&self.name, from, &entry, call.grows()).await {
-            Ok(reply) => {
-                let run = reply.life.run.clone();
-                self.take_all(reply, from, true).await.map(|()| run)
-            }
-            Err(failure) => Err(failure),
-        };
+        let heard =
+            match self.engine.call(&self.name, from, &entry, call.grows(), Page::Small).await {
+                Ok(reply) => {
+                    let run = reply.life.run.clone();
+                    self.take_all(reply, from, true).await.map(|()| run)
+                }
+                Err(failure) => Err(failure),
+            };
         self.lock().asked.remove(&id);
         let run = heard?;
         match answer.try_recv() {
@@ -246,7 +247,7 @@ impl SharedSpread {
                 }
             }
             (from, added) = (self.lock().next, false);
-            reply = self.engine.call(&self.name, from, &[], false).await?;
+            reply = self.engine.call(&self.name, from, &[], false, Page::Large).await?;
         }
         Err(Failure::Engine("the journal grows faster than it can be read".to_owned()))
     }

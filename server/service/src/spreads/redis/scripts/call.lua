@@ -1,11 +1,12 @@
 -- Adds a call to the journal of a spread, if there is one to add, and returns the entries that the
 -- caller has not seen. KEYS: state, journal, epochs. ARGV: layout, channel, name, index of the
--- first
--- entry that the caller has not seen, most bytes of entries, entry (or nothing).
+-- first entry that the caller has not seen, most bytes of entries, least number of entries, entry
+-- (or nothing).
 -- Returns {0}: there is no such spread; {2, layout}: another release has changed it; or {1, life,
 -- epoch, run, first, next, millis, bytes, snapshot, its size, entries}.
 local state, journal, epochs = unpack(KEYS)
-local layout, channel, name, from, most, entry = unpack(ARGV)
+local layout, channel, name, from, most, least, entry = unpack(ARGV)
+most, least = tonumber(most), tonumber(least)
 local known = redis.call('HMGET', state, 'layout', 'life', 'run', 'first', 'snapshot', 'time',
   'epoch', 'size')
 if not known[1] then return {0} end
@@ -30,15 +31,18 @@ if entry ~= '' or known[3] ~= this_run then
   redis.call('PUBLISH', channel, string.format('%.0f', next) .. ' ' .. name)
 end
 local entries, bytes, place, count = {}, 0, math.max(from - first, 0), 1
-while from >= first and first + place < next and bytes < tonumber(most) do
-  -- A few at first: they may be large.
+local is_full = from < first
+while not is_full and first + place < next do
   local some = redis.call('LRANGE', journal, place, place + count - 1)
-  count = math.min(2 * count, 16)
   for _, one in ipairs(some) do
+    is_full = bytes + #one > most and #entries >= least
+    if is_full then break end
     entries[#entries + 1] = one
     bytes = bytes + #one
   end
   place = place + #some
+  -- No more at once than fit if they are as large as those before: entries may be large.
+  count = math.max(1, math.min(16, 2 * count, math.floor((most - bytes) * #entries / math.max(bytes, 1))))
 end
 return {1, known[2], epoch, this_run, first, next, millis,
   tonumber(redis.call('HGET', state, 'bytes')), known[5], tonumber(known[8]), entries}
