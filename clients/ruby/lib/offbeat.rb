@@ -34,11 +34,10 @@ require_relative "offbeat/client/stages"
 require_relative "offbeat/client/lanes"
 require_relative "offbeat/client/server_info"
 
-# Client of Offbeat, the scheduling sidecar: it says when jobs run.
+# Client of Offbeat, a scheduling sidecar that decides when jobs run.
 #
-# A schedule cuts a repeating cycle into slots and gives each ID one slot and one
-# offset in it. The decision is made by the sidecar and is a pure function of the
-# question: every producer, in every language, gets the same answer.
+# A schedule cuts a repeating cycle into slots, and gives each ID one slot and one offset in that slot. The decision is
+# a pure function of the request: every producer, in every language, gets the same answer.
 module Offbeat
   DEFAULT_ADDRESS = "127.0.0.1:2328"
 
@@ -62,8 +61,8 @@ module Offbeat
   end
 
   class << self
-    # The settings of new clients: from OFFBEAT_ADDRESS, OFFBEAT_TIMEOUT (in seconds, or web or worker),
-    # OFFBEAT_MODE and OFFBEAT_SCHEDULES, unless a block of {configure} says otherwise.
+    # The settings of new clients. They come from OFFBEAT_ADDRESS, OFFBEAT_TIMEOUT (in seconds, or web or worker),
+    # OFFBEAT_MODE and OFFBEAT_SCHEDULES, unless a block of {configure} changes them.
     def configuration
       @configuration ||= Configuration.new(variable("OFFBEAT_ADDRESS") || DEFAULT_ADDRESS, timeout).tap do |settings|
         settings.mode = mode
@@ -71,14 +70,14 @@ module Offbeat
       end
     end
 
-    # Yields the settings of new clients, to be changed.
+    # Yields the settings of new clients, so that the block can change them.
     def configure
       yield configuration
     end
 
     private
 
-    # An empty one counts as none, as in `${OFFBEAT_ADDRESS:-}`.
+    # The value of an environment variable. An empty one counts as unset, as in `${OFFBEAT_ADDRESS:-}`.
     def variable(name)
       ENV[name] unless ENV[name].to_s.empty?
     end

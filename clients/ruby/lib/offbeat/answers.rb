@@ -4,20 +4,20 @@ require "digest"
 require "time"
 
 module Offbeat
-  # One run of one kind of job of an ID (of a piece of it), the same in all answers.
+  # One run of an ID (or of a piece of it) for one kind of job. All answers have runs of this class.
   #
-  # `run_key` is equal for two attempts to enqueue the run; `run_id` is made of it ({Offbeat.run_id}). Both are
-  # empty for a fraction, which is no identity.
+  # `run_key` identifies the run: it is the same for every attempt to enqueue it. `run_id` is derived from it
+  # ({Offbeat.run_id}). Both are empty for a fraction, which identifies no row.
   #
-  # `nominal_time` is when the run would start without exclusions and without a new ID's policy; nil where that is
-  # its scheduled time, and in answers about many IDs, which do not tell deferred runs from others.
-  # `scheduled_time` is when it should start: lateness is measured from it. `start_time` is when to start it: later
-  # than that for a missed run.
+  # `nominal_time` is when the run would start without exclusions and without the policy for new IDs. It is nil if that
+  # is its scheduled time, and in answers about many IDs, which do not distinguish deferred runs from others.
+  # `scheduled_time` is when the run should start: lateness is measured from it. `start_time` is when to start it; for a
+  # missed run, that is later.
   #
-  # {#to_h} and {.from_h} carry a run through the arguments of a job: with ActiveJob, Sidekiq and JSON.
+  # {#to_h} and {.from_h} carry a run in the arguments of a job, with ActiveJob, Sidekiq and JSON.
   Run = Value.define(:id, :kind, :piece_index, :cycle_index, :run_key, :run_id, :nominal_time, :scheduled_time,
                      :start_time) do
-    # @param id_kind_piece what the message does not say
+    # @param id_kind_piece the ID, kind and piece, which the message does not have
     def self.of(message, id_kind_piece)
       start_time = Times.from_timestamp(message.start_time)
       new(**id_kind_piece, cycle_index: message.cycle_index, run_key: message.run_key, run_id: message.run_id,
@@ -25,7 +25,7 @@ module Offbeat
                            scheduled_time: start_time, start_time: start_time)
     end
 
-    # The run of a Hash that {#to_h} has made, also after a way through JSON.
+    # The run from a Hash that {#to_h} made, also after conversion to JSON and back.
     def self.from_h(hash)
       new(**members.to_h do |name|
         value = hash.fetch(name.to_s)
@@ -33,8 +33,8 @@ module Offbeat
       end)
     end
 
-    # The run as a Hash of Strings and numbers, which every queue takes as an argument: keys are Strings, times are
-    # texts in ISO 8601 to the nanosecond.
+    # The run as a Hash of Strings and numbers, which every queue takes as an argument. Keys are Strings; times are
+    # texts in ISO 8601, to the nanosecond.
     def to_h
       members.to_h do |name|
         value = self[name]
@@ -42,20 +42,20 @@ module Offbeat
       end
     end
 
-    # Whether it was missed, and so starts later than it should have.
+    # Whether the run was missed, and so starts later than it should have.
     def late?
       start_time > scheduled_time
     end
   end
 
-  # The ID of a run by its key: the first half of its SHA-256, as 32 hexadecimal digits. Every queue takes it as the
-  # ID of a job, and a column of UUIDs holds it. Empty where the key is.
+  # The ID of a run, from its key: the first half of the key's SHA-256, as 32 hexadecimal digits. Every queue takes it
+  # as the ID of a job, and it fits into a column of UUIDs. Empty if the key is.
   def self.run_id(run_key)
     run_key.empty? ? "" : Digest::SHA256.hexdigest(run_key)[0, 32]
   end
 
-  # A piece of a weighted ID, which runs as if it were an ID. Offsets are in seconds. `last_run` is nil if exclusions
-  # skip the 1,000 cycles before; `first_run` is that of a new ID.
+  # A piece of a weighted ID, which runs like an ID. Offsets are in seconds. `last_run` is nil if exclusions skip the
+  # previous 1,000 cycles; `first_run` is that of a new ID.
   Piece = Value.define(:piece_index, :slot_index, :slot_offset, :cycle_offset, :last_run, :next_runs, :first_run) do
     def self.of(message, id, kind)
       run = ->(one) { one && Run.of(one, { id: id, kind: kind, piece_index: message.piece_index }) }
@@ -66,17 +66,17 @@ module Offbeat
     end
   end
 
-  # Why an ID stands where it does: its canonical text, and by the `rule` of the placement (:hash, :bucket or
-  # :fraction) the `value` that decided: the hash as 16 hexadecimal digits, the bucket, or the fraction.
+  # Why an ID has its place: its canonical text, the `rule` of the placement (:hash, :bucket or :fraction), and the
+  # `value` that decided: the hash as 16 hexadecimal digits, the bucket, or the fraction.
   PlacementExplanation = Value.define(:canonical_id, :rule, :value) do
     def self.of(message)
       new(canonical_id: message.canonical_id, rule: message.rule, value: message[message.rule.to_s])
     end
   end
 
-  # The place of an ID, and its runs. `pieces` are all {Piece}s of the ID: one without a weight. Enqueue the runs
-  # of each. The methods {#slot_index}, {#next_run} and so on are those of the first piece. `decided_by` is :local or
-  # :sidecar; the answers are equal.
+  # The place of an ID, and its runs. `pieces` are all {Piece}s of the ID: exactly one without a weight. Enqueue the
+  # runs of each piece. The methods {#slot_index}, {#next_run} and so on are those of the first piece. `decided_by` is
+  # :local or :sidecar; both give the same answer.
   Assignment = Value.define(:id, :pieces, :explanation, :fingerprint, :time_zone_database, :decided_by) do
     def self.of(id, kind, message, decided_by = :sidecar)
       new(id: id, pieces: message.pieces.map { |piece| Piece.of(piece, id, kind) },
@@ -98,12 +98,12 @@ module Offbeat
       pieces.first.cycle_offset
     end
 
-    # The last {Run}; nil if exclusions skip the 1,000 cycles before.
+    # The last {Run}; nil if exclusions skip the previous 1,000 cycles.
     def last_run
       pieces.first.last_run
     end
 
-    # The next {Run}s, as many as were asked for.
+    # The next {Run}s, at most as many as were requested.
     def next_runs
       pieces.first.next_runs
     end
@@ -113,27 +113,28 @@ module Offbeat
       next_runs.first or raise IndexError, "there is no next run: none was asked for, or exclusions skip them all"
     end
 
-    # The first {Run} of a new ID; nil of others.
+    # The first {Run} of a new ID; nil for other IDs.
     def first_run
       pieces.first.first_run
     end
   end
 
-  # An ID that is new to the schedule: the answer tells its first run.
+  # An ID that is new to the schedule: the answer then has its first run.
   #
   #   Offbeat::NewId.new(create_time: Time.now, policy: :now_smeared, smear_span: 600)
   NewId = Value.define(:create_time, :policy, :smear_span, :max_clock_skew) do
-    # @param create_time when it came
-    # @param policy when it runs first, if its time in the cycle has passed: :next_cycle (the default) or
-    #   :now_smeared, within `smear_span` seconds of create_time
-    # @param smear_span with :now_smeared only. Refused where the schedule declares kinds: its catch_up_span decides
+    # @param create_time when the ID was created
+    # @param policy when it runs first if its time in the cycle has passed: :next_cycle (the default) or :now_smeared,
+    #   within `smear_span` seconds of create_time
+    # @param smear_span must be set with :now_smeared, and only then. Refused if the schedule declares kinds: its
+    #   catch_up_span decides
     # @param max_clock_skew how far create_time may lie after from_time, in seconds: a machine's clock may be fast.
     #   Default: 60, or the shortest cycle if that is shorter
     def initialize(create_time:, policy: nil, smear_span: nil, max_clock_skew: nil)
       super
     end
 
-    # The new ID as its message; the path names it in refusals.
+    # The new ID as a protobuf message; `path` prefixes the fields that errors name.
     def to_message(path)
       message = V1::NewId.new(create_time: Times.to_timestamp("#{path}.create_time", create_time))
       message.policy = Offbeat.named("#{path}.policy", policy, NewId::POLICIES) if policy
@@ -143,8 +144,8 @@ module Offbeat
   end
   NewId::POLICIES = { next_cycle: :FIRST_RUN_POLICY_NEXT_CYCLE, now_smeared: :FIRST_RUN_POLICY_NOW_SMEARED }.freeze
 
-  # One slot of one cycle: the half-open span from start to end; and which rows belong to
-  # it, a {Predicate}, if a column was named.
+  # One slot of one cycle: the half-open span from `start_time` to `end_time`. `predicate` selects its rows; nil unless
+  # the call had a {SqlTarget}.
   Slot = Struct.new(:slot_index, :cycle_index, :start_time, :end_time, :predicate, keyword_init: true) do
     def self.of(message)
       new(slot_index: message.slot_index, cycle_index: message.cycle_index,
@@ -152,15 +153,16 @@ module Offbeat
     end
   end
 
-  # An estimate of how full slots or seconds get.
+  # An estimate of the IDs in a slot or a second: the mean, and the median and the 99th percentile of the fullest one.
   ExpectedLoad = Struct.new(:mean, :fullest_median, :fullest_p99, keyword_init: true) do
     def self.of(message)
       new(mean: message.mean, fullest_median: message.fullest_median, fullest_p99: message.fullest_p99)
     end
   end
 
-  # A schedule of the file that the sidecar has loaded: its {ScheduleReference}, its fingerprint, its slot count, how
-  # long a cycle is in seconds (nil of calendars), and the release of the time-zone database, nil without calendar.
+  # A schedule from the file that the sidecar has loaded: its {ScheduleReference}, its fingerprint, its slot count, the
+  # length of a cycle in seconds (nil with a calendar), and the release of the time-zone database (nil without
+  # calendars).
   ListedSchedule = Value.define(:reference, :fingerprint, :slot_count, :period, :time_zone_database) do
     def self.of(message)
       new(reference: ScheduleReference.new(message.reference.name, message.reference.version),
@@ -170,12 +172,12 @@ module Offbeat
     end
   end
 
-  # Description of a schedule, and its cycle at the requested time. Spans are in seconds; `run_key_root` is
-  # what run keys begin with; `slot` is nil outside of the active windows, `active_duration` what they leave
-  # of the cycle; exclusions skip and defer so large a share of its runs (0 to 1). `kinds` are the
-  # {DescribedKind}s that it declares, `max_cycle_duration` is the length of a cycle by the wall clock (of months
-  # that of the longest), `time_zone_database` the release that times were calculated with; nil without time zones.
-  # `decided_by` is :local or :sidecar.
+  # The description of a schedule, and of its cycle at the requested time. Spans are in seconds. `run_key_root` is the
+  # beginning of the run keys. `slot` is nil outside of the active windows, and `active_duration` is the time that these
+  # leave of the cycle. `skipped_ratio` and `deferred_ratio` are the shares of its runs that exclusions skip and defer,
+  # 0 to 1. `kinds` are the {DescribedKind}s that the schedule declares. `max_cycle_duration` is the length of a cycle
+  # by the wall clock (of months, that of the longest). `time_zone_database` is the release that times were calculated
+  # with; nil without time zones. `decided_by` is :local or :sidecar.
   Description = Struct.new(:fingerprint, :canonical_text, :slot_count, :slot_duration, :slot, :cycle_start_time,
                            :bucket_share, :slot_load, :second_load, :run_key_root, :cycle_end_time,
                            :active_duration, :skipped_ratio, :deferred_ratio, :kinds,
@@ -199,11 +201,11 @@ module Offbeat
     end
   end
 
-  # The offset of a kind of a schedule, and its run budget; spans in seconds. `offset` is from the
-  # run of kind 0 to that of this kind, in active time. `run_budget` is the shortest time to the next run of a
-  # kind that it must not meet: what a job waits and runs must stay within it. Where a change of the clocks or
-  # a month shortens that, `worst_cycle_start_time` says which; nil where none does. `run_time` is how long a
-  # run takes at most, nil if the schedule does not say.
+  # The offset of a kind of a schedule, and its run budget. Spans are in seconds. `offset` is from the run of kind 0 to
+  # that of this kind, in active time. `run_budget` is the shortest time to the next run of a kind that it must not
+  # meet: a job must wait and run within it. If a change of the clocks or a short month makes it shorter than the gap,
+  # `worst_cycle_start_time` is the start of that cycle; otherwise it is nil. `run_time` is how long a run takes at
+  # most; nil if the schedule does not say.
   DescribedKind = Value.define(:name, :offset_slot_count, :offset, :gap_slot_count, :run_budget,
                                :worst_cycle_start_time, :run_time) do
     def self.of(message)
@@ -219,9 +221,9 @@ module Offbeat
   # divided by the mean: 1.02 is 2 % more.
   BucketShare = Struct.new(:min_bucket_count, :max_bucket_count, :fullest_to_mean_ratio, keyword_init: true)
 
-  # The offset of one kind of job from a slot: `id_slot_index` is the slot in which it runs for IDs whose kind 0
-  # runs in that slot; while that slot runs, it handles the IDs whose kind 0 runs in `clock_slot_index`. `offset`
-  # (seconds) is from the run of kind 0 to that of this kind, for the same ID.
+  # The slots of one kind of job, seen from the requested slot. `id_slot_index` is the slot in which the kind runs for
+  # IDs whose kind 0 runs in the requested slot. While the requested slot runs, the kind handles the IDs whose kind 0
+  # runs in `clock_slot_index`. `offset`, in seconds, is from the run of kind 0 to that of this kind, for the same ID.
   KindSlot = Struct.new(:kind_index, :offset_slot_count, :offset, :id_slot_index, :clock_slot_index,
                         :gap_slot_count, :run_budget, keyword_init: true) do
     def self.of(message)
@@ -232,7 +234,7 @@ module Offbeat
     end
   end
 
-  # Offsets of kinds of job that must not meet on the same ID; spans in seconds.
+  # Offsets of kinds of job that must not meet on the same ID. Spans are in seconds.
   Reciprocals = Struct.new(:kinds, :gap_slot_count, :gap, :run_budget, :independent_run_budget, keyword_init: true) do
     def self.of(message)
       new(kinds: message.kinds.map { |kind| KindSlot.of(kind) }, gap_slot_count: message.gap_slot_count,

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Holds a job to the timeout of its {LaneRoute}. It counts from when it is made, by the monotonic clock.
+  # Enforces the timeout of a {LaneRoute}. Time counts from when this object is made, by the monotonic clock.
   #
   #   deadline = Offbeat::AttemptDeadline.new(route)
   #   rows.each do |row|
@@ -9,8 +9,8 @@ module Offbeat
   #     export(row)
   #   end
   #
-  # Nothing is interrupted: a job that never checks is never stopped. What may wait long, waits for no longer
-  # than {#remaining}. A job that is to be suspended, not aborted, asks {#expired?} and keeps what it has done.
+  # Nothing is interrupted: a job that never checks is never stopped. Use {#remaining} as the timeout of operations that
+  # may wait long. A job that is suspended instead of aborted checks {#expired?} and keeps what it has done.
   class AttemptDeadline
     attr_reader :route
 
@@ -19,8 +19,7 @@ module Offbeat
       @end = route.attempt_timeout && (now + route.attempt_timeout)
     end
 
-    # What is left of the attempt, in seconds; nil if it may run as long as it likes: what Ruby's own
-    # timeouts take.
+    # The rest of the attempt, in seconds; nil if there is no timeout. Ruby's own timeouts take either.
     def remaining
       @end && [@end - now, 0.0].max
     end

@@ -3,8 +3,8 @@
 require_relative "ids"
 
 module Offbeat
-  # Values that go with the IDs of one call, one for each: weights, watermarks, time zones. They are pulled as
-  # they are needed, like the IDs.
+  # Values that go with the IDs of one call, one for each: weights, watermarks, time zones. Like the IDs, they are read
+  # on demand.
   class Beside
     def initialize(name, values)
       unless values.is_a?(Enumerable) && !values.is_a?(Struct)
@@ -14,7 +14,7 @@ module Offbeat
       @name, @values, @count = name, values.to_enum, 0
     end
 
-    # Those of so many further IDs, as the block makes them of each and its path.
+    # The values for the next `count` IDs. The block converts each value, and also gets its path.
     def take(count)
       Array.new(count) do
         made = yield @values.next, "#{@name}[#{@count}]"
@@ -25,7 +25,7 @@ module Offbeat
       raise not_one_for_each
     end
 
-    # Says that there are no more IDs.
+    # Refuses values that are left when there are no more IDs.
     def finish
       @values.next
       raise not_one_for_each
@@ -33,12 +33,12 @@ module Offbeat
       nil
     end
 
-    # Time zones, if there are any.
+    # The time zones of IDs; nil if none are given.
     def self.time_zones(zones)
       zones && new("time_zones", zones)
     end
 
-    # The next time zones, by their names; nil for that of the schedule.
+    # The names of the next time zones; nil for an ID in the zone of the schedule.
     def take_time_zones(count)
       take(count) do |zone, place|
         name = Fields.time_zone(zone)
@@ -55,20 +55,20 @@ module Offbeat
     end
   end
 
-  # The IDs of one call with their weights, cut into batches that fit into messages; lazily.
+  # The IDs of one call with their weights, cut on demand into batches that fit into messages.
   class Batches
     WEIGHTS = (0..2**53).freeze
-    # The sidecar's limit of one batch, which weights cut into pieces.
+    # The sidecar's limit on the pieces into which weights cut the IDs of one batch.
     BATCH_PIECES = 65_536
 
-    # @param spec the schedule's, with every default; with weights only
+    # @param spec that of the schedule, with every default filled in; with weights only
     def initialize(ids, size, weights: nil, spec: nil)
       @ids, @size = ids, size
       @weights = weights && Beside.new("weights", weights)
       @quantum, @slot_count = spec.weight_quantum, spec.slot_count if spec
     end
 
-    # Yields the IDs and the weights of each batch; without weights, an empty list of them.
+    # Yields the IDs and the weights of each batch. Without weights, their list is empty.
     def each(&block)
       IdEncoder.batches(@ids, @size).each do |batch|
         @weights ? by_pieces(batch, Batches.weights(@weights, batch.size), &block) : yield(batch, [])
@@ -76,7 +76,7 @@ module Offbeat
       @weights&.finish
     end
 
-    # The next weights of so many IDs.
+    # The weights of the next `count` IDs.
     def self.weights(weights, count)
       weights.take(count) do |weight, place|
         next weight if weight.is_a?(Integer) && WEIGHTS.cover?(weight)
@@ -100,7 +100,7 @@ module Offbeat
       yield ids[start..], weights[start..]
     end
 
-    # The formula of AssignSlotRequest.weight.
+    # The number of pieces, by the formula of AssignSlotRequest.weight.
     def piece_count(weight)
       return 1 unless @quantum.positive? # the sidecar will say what is missing
 

@@ -3,15 +3,16 @@
 require_relative "value"
 
 module Offbeat
-  # When a client stops to ask a sidecar that does not answer, and fails at once with {CircuitOpen}: after so many
-  # calls in a row that got no answer, for a while. Then one call tries, and others fail meanwhile; while it gets no
-  # answer, the time doubles. A refusal is an answer.
+  # A circuit breaker for a sidecar that does not answer. After `failure_count` consecutive calls without an answer it
+  # opens, and calls fail at once with {CircuitOpen}. After `open_duration` it lets one call through, while others still
+  # fail. If that call gets no answer either, the breaker stays open for twice as long as before, up to
+  # `max_open_duration`. A refusal counts as an answer.
   #
   #   Offbeat::Client.new(timeout: :web, breaker: Offbeat::Breaker.new(failure_count: 3))
   Breaker = Value.define(:failure_count, :open_duration, :max_open_duration) do
-    # @param failure_count calls in a row without an answer: 1 or more
+    # @param failure_count consecutive calls without an answer after which it opens: 1 or more
     # @param open_duration how long it stays open at first, in seconds
-    # @param max_open_duration how long at most, in seconds
+    # @param max_open_duration the longest time that it stays open, in seconds
     def initialize(failure_count: 5, open_duration: 1, max_open_duration: 30)
       unless failure_count.is_a?(Integer) && failure_count.positive?
         raise Offbeat.refused("breaker.failure_count", failure_count, "must be an Integer, 1 or more")
@@ -26,14 +27,14 @@ module Offbeat
     end
   end
 
-  # State of a {Breaker} about one sidecar. May be shared by threads; a forked child starts with a new one.
+  # The state of a {Breaker} for one sidecar. May be shared by threads; a forked child starts with a closed one.
   class Circuit
     def initialize(breaker, address)
       @breaker, @address, @lock = breaker, address, Mutex.new
       reset
     end
 
-    # Yields to ask the sidecar, unless it is known not to answer.
+    # Yields, so that the block calls the sidecar. Raises {CircuitOpen} instead while the circuit is open.
     def call
       probes = enter
       begin
@@ -42,13 +43,13 @@ module Offbeat
         refused?(e) ? close : fail(probes)
         raise
       rescue Error
-        close # it was refused, and so answered
+        close # a refusal is an answer
         raise
       else
         close
         answer
       ensure
-        leave if probes # also where the call was broken off
+        leave if probes # also if the call was interrupted
       end
     end
 
@@ -58,7 +59,7 @@ module Offbeat
       @failures, @open_until, @open_duration, @probing, @pid = 0, nil, @breaker.open_duration, false, Process.pid
     end
 
-    # Whether this call is the one that tries.
+    # Whether this call is the one that tries an open circuit. Raises {CircuitOpen} if it must not be made.
     def enter
       @lock.synchronize do
         reset unless @pid == Process.pid
@@ -92,7 +93,8 @@ module Offbeat
       end
     end
 
-    # A sidecar that shuts down has said so. (An expired deadline counts, wherever it was noticed.)
+    # Whether the sidecar itself refused the call, as it does while it shuts down: such an error has a reason. (An
+    # expired deadline counts as no answer, no matter which side noticed it.)
     def refused?(error)
       error.is_a?(Unavailable) && !error.reason.empty?
     end
@@ -115,7 +117,7 @@ module Offbeat
       @circuit.call { @transport.call(...) }
     end
 
-    # A stream has a connection of its own, whose answers come later.
+    # Streams bypass the circuit: each has a connection of its own, and its answers come later.
     def converse(...)
       @transport.converse(...)
     end
@@ -134,7 +136,7 @@ module Offbeat
   end
   private_constant :GuardedTransport
 
-  # What a client has that never asks a sidecar.
+  # The transport of a client that never calls a sidecar.
   class NoTransport
     include Undumpable
 

@@ -7,11 +7,11 @@ module Offbeat
   #
   #   Offbeat::CalendarCycle.new(unit: :day, time_zone: "Europe/Berlin")
   #
-  # A run keeps its wall-clock time through changes of the clocks: a time that a change skips is later by
-  # what it skips, a time that comes twice means the first. A month's offsets scale with its length.
+  # A run keeps its wall-clock time when the clocks change. A time that the change skips moves later by the length of
+  # the skip; of a time that occurs twice, the first one counts. Offsets in a month scale with its length.
   CalendarCycle = Value.define(:unit, :time_zone) do
     # @param unit :day, :week (from Monday) or :month
-    # @param time_zone an IANA name, or a zone of TZInfo or ActiveSupport. The sidecar's database counts
+    # @param time_zone an IANA name, or a zone of TZInfo or ActiveSupport. The time-zone database of the sidecar is used
     def initialize(unit:, time_zone:)
       super
     end
@@ -25,18 +25,18 @@ module Offbeat
   end
   CalendarCycle::UNITS = { day: :CALENDAR_UNIT_DAY, week: :CALENDAR_UNIT_WEEK, month: :CALENDAR_UNIT_MONTH }.freeze
 
-  # When nothing may start: once, or again and again by a calendar, which need not be that of the schedule.
+  # Times at which nothing may start: once, or repeatedly by a calendar, which need not be that of the schedule.
   #
   #   Offbeat::Exclusion.new(times: Time.utc(2026, 12, 24)...Time.utc(2026, 12, 27), policy: :skip)
   #   Offbeat::Exclusion.new(calendar: berlin_days, window: 22 * 3600...23 * 3600)
   #
-  # No ID that is outside of it moves.
+  # IDs whose time is outside of an exclusion do not move.
   Exclusion = Value.define(:times, :calendar, :window, :policy) do
-    # @param times two instants as a Range without its end (...)
-    # @param calendar instead of it: a {CalendarCycle}, of whose every unit `window` is excluded: seconds by
-    #   the wall clock from the start of the unit, as a Range without its end
-    # @param policy what becomes of the runs: :defer (the default: they happen later, before the ID's next run,
-    #   smeared over the time that remains) or :skip
+    # @param times two instants as a half-open Range (...)
+    # @param calendar instead of times: a {CalendarCycle}. `window` is excluded in each of its units
+    # @param window with calendar: seconds by the wall clock from the start of the unit, as a half-open Range
+    # @param policy what happens to the runs: :defer (the default: they start later, before the ID's next run, spread
+    #   over the time that remains) or :skip
     def initialize(times: nil, calendar: nil, window: nil, policy: nil)
       super
     end

@@ -5,38 +5,38 @@ require_relative "decisions"
 require_relative "transport"
 
 module Offbeat
-  # Asks a sidecar, or decides without one.
+  # A client of Offbeat, which asks a sidecar or decides without one.
   #
   #   client = Offbeat::Client.new("127.0.0.1:2328")
   #   client.assign_slot(Offbeat::Schedule.new(period: 8 * 3600), "acme").next_run.start_time
   #
-  # Connects at its first call, may be shared by threads, and may be used on both sides of a fork. Calls that did
-  # not reach the sidecar are made again for four seconds, or until their timeout: a restart of the sidecar takes
-  # time, but no call fails.
+  # Connects at its first call, may be shared by threads, and may be used on both sides of a fork. Calls that do not
+  # reach the sidecar are retried for about four seconds, or until their timeout: while the sidecar restarts, calls take
+  # longer, but do not fail.
   class Client
-    # :remote asks the sidecar. :auto decides what needs none, and asks for the rest; about {BULK_IDS} IDs and more it
-    # asks first, and decides if there is no answer.
-    # :local never asks: what needs a sidecar raises {NeedsSidecar}.
+    # :remote always asks the sidecar. :auto decides requests that need no sidecar, and asks for the others; for
+    # {BULK_IDS} IDs or more it asks first, and decides if that fails. :local never asks: requests that need a sidecar
+    # raise {NeedsSidecar}.
     MODES = %i[remote auto local].freeze
-    # Seconds that suit a web process, which then has a {Breaker} too, and a worker.
+    # Timeouts in seconds: for a web process, which then also has a {Breaker}, and for a worker.
     TIMEOUTS = { web: 0.3, worker: 10.0 }.freeze
-    # From so many IDs on, :auto leaves a call to the sidecar, which is quicker.
+    # From this many IDs on, :auto asks the sidecar first, because it is faster.
     BULK_IDS = 1_000
 
     attr_reader :timeout
 
     # @param location the address, HOST:PORT or unix:PATH. Default: OFFBEAT_ADDRESS, or else 127.0.0.1:2328
     # @param address the address as a keyword
-    # @param timeout the longest time that a call may take, or each call of a large batch: a number of seconds, :web
-    #   (0.3 s, with a {Breaker}) or :worker (10 s). Default: OFFBEAT_TIMEOUT, or else :worker
-    # @param token the bearer token of the sidecar: a String, or an object that answers `call` with the current
-    #   token and is asked before every call and stream. Plain TCP takes a token to loopback addresses only
+    # @param timeout the longest time for a call, or for each call of a large batch: a number of seconds, :web (0.3 s,
+    #   with a {Breaker}) or :worker (10 s). Default: OFFBEAT_TIMEOUT, or else :worker
+    # @param token the bearer token for the sidecar: a String, or an object whose `call` returns the current token
+    #   before every call and stream. Over plain TCP, a token is allowed to loopback addresses only
     # @param tls a {Tls}; true for one that trusts the system's authorities; false for none
     # @param mode one of {MODES}. Default: OFFBEAT_MODE, or else :remote
     # @param breaker a {Breaker}; false for none. Default: one with the timeout :web, else none
     # @param schedules the path of a file that `offbeat schedules export` has written: schedules by name, for :auto and
     #   :local. It is read again when it changes. Default: OFFBEAT_SCHEDULES, or else none
-    # @param clock answers `call` with the Time that is now. Default: the clock of this machine
+    # @param clock an object whose `call` returns the current Time. Default: the clock of this machine
     def initialize(location = nil, address: location, timeout: nil, token: nil, tls: nil, mode: nil, breaker: nil,
                    schedules: nil, clock: nil)
       defaults = Offbeat.configuration
@@ -64,13 +64,15 @@ module Offbeat
       @transport.close
     end
 
-    # Whether a schedule needs no sidecar, so that :auto and :local decide it. Raises {InvalidArgument} if it is wrong.
+    # Whether a schedule needs no sidecar, so that :auto and :local decide it. Raises {InvalidArgument} if the schedule
+    # is invalid.
     def decides_locally?(schedule)
       local_refusal(schedule).nil?
     end
 
-    # Why a schedule needs a sidecar, as a sentence; nil if it needs none. For a check at start: in the mode :local,
-    # what is said here is raised as {NeedsSidecar} by every question about the schedule.
+    # Why a schedule needs a sidecar, as a sentence; nil if it needs none. For a check at startup: in the mode :local,
+    # every request about such a schedule raises this reason as {NeedsSidecar}, or as {NotFound} if the file of
+    # schedules does not have it.
     def local_refusal(schedule)
       @decisions.local_refusal(Fields.schedule(schedule))
     end

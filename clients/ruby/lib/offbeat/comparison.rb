@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # A job that locks an ID, by the schedule that it has today.
+  # A job that locks an ID, with the schedule that it has today.
   #
   #   Offbeat::ComparedJob.new(schedule: "bank-sync/3", kind: "import", run_time: 600)
   ComparedJob = Value.define(:schedule, :kind, :run_time) do
     # @param kind its kind, where the schedule declares kinds
-    # @param run_time how long a run takes at most, in seconds. Default: what the schedule says of the kind, or
-    #   else not known: runs are then only kept from starting together
+    # @param run_time how long a run takes at most, in seconds. Default: the run time of the kind in the schedule;
+    #   without one, runs are only kept from starting at the same time as others
     def initialize(schedule:, kind: nil, run_time: nil)
       super
     end
@@ -21,11 +21,11 @@ module Offbeat
     end
   end
 
-  # How jobs stand to one another: `separation` is the worst of all {ComparedPair}s.
+  # Whether jobs are kept apart. `separation` is the worst of all {ComparedPair}s.
   #
-  # :apart says that, for every ID, a run of one has ended before the next of the other starts, if each starts
-  # on time and keeps to its run time; :meet that there are IDs on which they meet; :unknown that it is not known:
-  # take that for :meet.
+  # :apart means that, for every ID, a run of one job has ended before the next run of the other one starts, if each
+  # starts on time and takes no longer than its run time. :meet means that there are IDs on which they meet. :unknown
+  # means that it is not known: treat it as :meet.
   Comparison = Value.define(:separation, :pairs) do
     def self.of(message)
       new(separation: Fields.symbol(message.separation, "SEPARATION_"),
@@ -38,9 +38,9 @@ module Offbeat
     end
   end
 
-  # How two jobs stand to one another, by their indexes; `message` says why, in a sentence. `first_to_second` is the shortest
-  # time in seconds from a run of the first to the next run of the second, for one ID, and `second_to_first` the
-  # other way; nil where that is not known.
+  # Whether two jobs, named by their indexes, are kept apart. `message` says why, in a sentence. `first_to_second` is
+  # the shortest time in seconds from a run of the first job to the next run of the second one, for one ID;
+  # `second_to_first` is the same in the other direction. Both are nil where that is not known.
   ComparedPair = Value.define(:first_job_index, :second_job_index, :separation, :message, :first_to_second,
                               :second_to_first) do
     def self.of(message)

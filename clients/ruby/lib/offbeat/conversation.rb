@@ -5,13 +5,13 @@ require "socket"
 require_relative "secret"
 
 module Offbeat
-  # Messages in both directions at the same time: the Connect protocol's streaming form over
-  # a connection of its own. (Net::HTTP answers only when a request has been sent.)
+  # Messages in both directions at the same time: the streaming form of the Connect protocol, over a connection of its
+  # own. (Net::HTTP answers only after it has sent the whole request.)
   class Conversation
     include Undumpable
 
     MAX_MESSAGE_BYTES = 64 << 20
-    MAX_CHUNK_BYTES = MAX_MESSAGE_BYTES + 5 # with what says how long the message is
+    MAX_CHUNK_BYTES = MAX_MESSAGE_BYTES + 5 # with the flags and the length that precede a message
     MAX_HEAD_BYTES = 64 << 10
     READ_BYTES = 64 << 10
     END_STREAM = 2
@@ -19,20 +19,20 @@ module Offbeat
     private_constant :LOST
 
     # @param endpoint where the sidecar listens
-    # @param timeout when the last message must have come, in seconds; nil for never
-    # @param opening when it must have been opened, likewise
+    # @param timeout seconds until the last message must have arrived; nil for no limit
+    # @param opening seconds until the conversation must be open; nil for no limit
     def initialize(endpoint, path, timeout, opening: timeout)
       timeout = [timeout, Transport::LONGEST].min if timeout
       @endpoint, @address = endpoint, endpoint.address
-      @bytes, @messages = String.new, String.new # bytes, in no encoding
+      @bytes, @messages = String.new, String.new # binary, not text
       @answered, @chunked = false, false
       within(opening)
-      credentials = endpoint.credentials # outside: what they raise says nothing of the sidecar
+      credentials = endpoint.credentials # outside of the block: their errors are not those of the sidecar
       lost { open(path, timeout, credentials) }
       within(timeout) unless opening.equal?(timeout)
     end
 
-    # From now on, how long reading and writing may take; nil is forever.
+    # Sets how long reading and writing may take from now on, in seconds; nil for no limit.
     def within(timeout)
       @deadline = timeout && (now + [timeout, Transport::LONGEST].min)
     end
@@ -43,8 +43,8 @@ module Offbeat
       lost { send_all("#{envelope.bytesize.to_s(16)}\r\n#{envelope}\r\n") }
     end
 
-    # The bytes of the next message; nil when the sidecar has ended the stream. Raises what
-    # it was refused with.
+    # The bytes of the next message; nil when the sidecar has ended the stream. Raises the error if the sidecar has
+    # ended it with one.
     def read
       lost do
         until (flags, message = shift_message)
@@ -56,7 +56,7 @@ module Offbeat
       end
     end
 
-    # Says that no message follows; the sidecar's may still come.
+    # Says that no messages follow. Messages of the sidecar may still arrive.
     def finish
       lost { send_all("0\r\n\r\n") }
     end
@@ -76,8 +76,8 @@ module Offbeat
       send_all("#{head.join("\r\n")}\r\n\r\n")
     end
 
-    # Reads while it cannot write: or both sides could wait for each other. Where the sidecar takes
-    # no more, what it has said before counts: the next read raises the reason.
+    # Reads while it cannot write: otherwise both sides could wait for each other. If the sidecar accepts no more bytes,
+    # this is not an error yet: the next read raises the reason that the sidecar has sent.
     def send_all(bytes)
       until bytes.empty?
         case (written = @socket.write_nonblock(bytes, exception: false))
@@ -89,12 +89,12 @@ module Offbeat
       nil
     end
 
-    # Looks before it waits: TLS may hold what the socket does not show.
+    # Reads before it waits: TLS may hold bytes that the socket does not show.
     def receive
       wait([@socket], []) until receive_some
     end
 
-    # Whether anything came.
+    # Reads the bytes that are there; nil if there are none.
     def receive_some
       part = @socket.read_nonblock(READ_BYTES, exception: false)
       raise EOFError, "the stream broke off" if part.nil?
@@ -106,7 +106,7 @@ module Offbeat
       IO.select(readers, writers, nil, left) or raise DeadlineExceeded, "#{@address}: no complete answer in time"
     end
 
-    # Moves what has come of the body to the messages; false if nothing has.
+    # Moves the part of the body that has arrived to the messages; false if there is none.
     def shift_body
       read_head || (return false) unless @answered
       return dechunk if @chunked # as all answers are, except refusals before the stream starts

@@ -6,14 +6,14 @@ require_relative "secret"
 module Offbeat
   # An answer, and who decided it: :local or :sidecar.
   Answered = Struct.new(:message, :decided_by) do
-    # Who decided all of these: a sidecar, if it has decided one.
+    # Where these answers were decided: :sidecar, if a sidecar decided any of them.
     def self.by(answers)
       answers.all? { |answered| answered.decided_by == :local } ? :local : :sidecar
     end
   end
   private_constant :Answered
 
-  # Who answers the requests of a client: the client itself or a sidecar. May be shared by threads.
+  # Decides whether the client itself or a sidecar answers a request. May be shared by threads.
   class Decisions
     include Undumpable
 
@@ -21,7 +21,7 @@ module Offbeat
 
     # @param mode one of {Client::MODES}
     # @param schedules the path of a file of schedules, or nil
-    # @param clock answers `call` with the time that is now
+    # @param clock an object whose `call` returns the current time
     def initialize(mode, schedules, clock)
       @mode, @schedules, @clock = mode, schedules, clock
       @decider = decider unless mode == :remote
@@ -37,14 +37,14 @@ module Offbeat
       needs.is_a?(Local::Refusal) ? needs.to_error.message : needs
     end
 
-    # Decides a request here or, where the mode and the request want it, yields how many attempts to make to ask the
-    # sidecar: an {Answered}.
+    # The answer to a request, as an {Answered}. Decides the request here or, depending on the mode and the request,
+    # yields the number of attempts, so that the block calls the sidecar.
     def answered(method, request)
       if mode == :auto && bulk?(request) && @decider.takes?(method, request)
         begin
           return Answered.new(yield(1), :sidecar)
         rescue Error
-          nil # it would be quicker; but what it refuses is refused here too, and for the rest nobody has to wait
+          nil # the sidecar would only be faster: the request is now decided, or refused, here
         end
       end
       answer = decided(method, request)
@@ -61,7 +61,8 @@ module Offbeat
       Local::Decider.new(schedules: @schedules, clock: @clock)
     end
 
-    # The answer, if it takes no sidecar.
+    # The answer of this process; nil if a sidecar must give it. In the mode :local, it raises an error instead, which
+    # says why.
     def decided(method, request)
       return unless @decider
 

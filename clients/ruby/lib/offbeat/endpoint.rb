@@ -7,15 +7,15 @@ require_relative "secret"
 require_relative "tls"
 
 module Offbeat
-  # Where a sidecar listens, how to get there, and what it wants to see: TLS, a token.
+  # The address of a sidecar, and how to connect to it: with TLS, and with a token.
   class Endpoint
-    FAILED = "SSLERR" # OpenSSL's name of the state in which a handshake has failed, and did not just end
+    FAILED = "SSLERR" # OpenSSL's state after a handshake that failed, as opposed to a connection that was closed
     private_constant :FAILED
 
     attr_reader :address
 
-    # @param tls a {Tls}, true for one of defaults, or false or nil for none
-    # @param token a String, or what answers `call` with one; nil for none
+    # @param tls a {Tls}; true for one with the defaults; false or nil for none
+    # @param token a String, or an object whose `call` returns one; nil for none
     def initialize(address, tls: nil, token: nil)
       @address = address
       @host, @port, @path = parse(address)
@@ -27,18 +27,17 @@ module Offbeat
                           "must go over TLS (tls:), a Unix socket or a loopback address: others could read it")
     end
 
-    # The host that requests name.
+    # The value of the Host header.
     def host
       @path ? "localhost" : address
     end
 
-    # The headers that authenticate a request; asks for the current token.
+    # The headers that authenticate a request, with the current token.
     def credentials
       @token ? { "authorization" => "Bearer #{@token.current}" } : {}
     end
 
-    # A socket that is connected, TLS included. Raises Errno::ETIMEDOUT after the timeout, in
-    # seconds; nil for never.
+    # A connected socket, with TLS if it is set. Raises Errno::ETIMEDOUT after the timeout, in seconds; nil for none.
     def connect(timeout)
       return UNIXSocket.new(@path) if @path
 
@@ -50,7 +49,7 @@ module Offbeat
       socket.close if socket && !connected
     end
 
-    # The error for a sidecar that does not answer.
+    # The error for a sidecar that cannot be reached.
     def unreachable(error)
       hung_up = !@tls && (error.is_a?(EOFError) || error.is_a?(Errno::ECONNRESET))
       question = hung_up ? "does it want TLS, or another user?" : "is 'offbeat serve' running there?"
@@ -62,7 +61,7 @@ module Offbeat
     def secure(socket, deadline)
       secured = SecureSocket.new(socket, @tls.context)
       name = @tls.server_name || @host
-      secured.hostname = name unless ip_address(name) # which TLS has no place for (RFC 6066, 3)
+      secured.hostname = name unless ip_address(name) # an IP address must not be sent as server name (RFC 6066, 3)
       shake_hands(secured, socket, deadline)
       secured.post_connection_check(name)
       secured
@@ -76,9 +75,9 @@ module Offbeat
         wanted == :wait_readable ? socket.wait_readable(left) : socket.wait_writable(left)
       end
     rescue OpenSSL::SSL::SSLError
-      raise if secured.state.start_with?(FAILED) # verbose, Ruby says more
+      raise if secured.state.start_with?(FAILED) # start_with?, because Ruby appends a description if $VERBOSE is set
 
-      raise EOFError, "the connection was closed before TLS began" # as while the sidecar is restarted
+      raise EOFError, "the connection was closed before TLS began" # as happens while the sidecar restarts
     end
 
     def checked_tls(tls)
@@ -117,7 +116,7 @@ module Offbeat
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # A token, or what answers `call` with one.
+    # A token, or an object whose `call` returns one.
     class Token
       def self.refused(value, allowed)
         InvalidArgument.new("token: #{value} is refused: #{allowed}",
@@ -129,7 +128,7 @@ module Offbeat
         current unless source.respond_to?(:call)
       end
 
-      # The current token. White space around it does not count, as in the sidecar's file.
+      # The current token, without white space around it, as the sidecar reads it from its file.
       def current
         source = @source.reveal
         token = source.respond_to?(:call) ? source.call : source
@@ -143,7 +142,8 @@ module Offbeat
     end
     private_constant :Token
 
-    # A forked child that closes it says nothing to the sidecar: the connection stays the parent's.
+    # A TLS socket that a forked child closes without sending anything, because the connection still belongs to the
+    # parent.
     class SecureSocket < OpenSSL::SSL::SSLSocket
       def initialize(...)
         super

@@ -3,11 +3,11 @@
 require "json"
 
 module Offbeat
-  # The root of the errors of this client; raised itself for answers that this client does not understand.
+  # The base class of the errors of this client. It is itself raised for answers that this client does not understand,
+  # and for misuse, such as a settlement after its consumer was closed.
   #
-  # A refusal carries its reason, field, value, what is allowed, and the details;
-  # an error about the way to the sidecar has none of them. Match on the class, or
-  # on the reason; never on the text.
+  # A refusal has its reason, field, value, what is allowed, and the details; an error on the way to the sidecar has
+  # none of them. Match on the class or on the reason, never on the text.
   class Error < StandardError
     # A name of offbeat.v1.ErrorReason, such as ERROR_REASON_OUT_OF_RANGE.
     attr_reader :reason
@@ -17,7 +17,7 @@ module Offbeat
     attr_reader :value
     # The allowed values, with range and unit.
     attr_reader :allowed
-    # When to try again, in seconds, if the sidecar said so.
+    # After how many seconds to try again; nil if that is not known.
     attr_reader :retry_delay
     # The google.rpc messages that came with the refusal, as hashes with "type" and "debug".
     attr_reader :details
@@ -29,10 +29,10 @@ module Offbeat
     end
   end
 
-  # A field is out of range, unparsable or contradictory; asking again does not help.
+  # A field is out of range, malformed or contradictory. Repeating the call does not help.
   class InvalidArgument < Error; end
 
-  # Some IDs of a batch were refused; the others are answered, in {#answer}.
+  # Some IDs of a batch were refused. {#answer} has the answer for the others.
   class BadIds < InvalidArgument
     # The result that the call would have returned: {SlotAssignments}, {DueRuns}, a {MigrationPlan} or an {Audit}.
     attr_reader :answer
@@ -51,46 +51,47 @@ module Offbeat
     end
   end
 
-  # The requested object does not exist: a spread, a schedule of this name and version.
+  # The requested object does not exist, such as a spread, or a schedule of this name and version.
   class NotFound < Error; end
 
-  # Asked in the wrong state.
+  # The requested object is in a state that does not allow the call.
   class FailedPrecondition < Error; end
 
-  # A limit is reached: try again after the delay, or with a smaller message.
+  # A limit is reached: try again after {#retry_delay}, or with a smaller message.
   class ResourceExhausted < Error; end
 
-  # There is no answer: rescue this to continue without one. It is {Unavailable} or {DeadlineExceeded}.
+  # No answer came: rescue this to continue without one. It is {Unavailable} or {DeadlineExceeded}.
   class NoAnswer < Error; end
 
-  # The sidecar cannot be reached, or shuts down; retries have been made.
+  # The sidecar cannot be reached or is shutting down, even after retries.
   class Unavailable < NoAnswer; end
 
-  # The sidecar was not asked: the last calls got no answer, and it is tried again after {#retry_delay}. See {Breaker}.
+  # The sidecar was not called, because the last calls got no answer. It is tried again after {#retry_delay}. See
+  # {Breaker}.
   class CircuitOpen < Unavailable; end
 
-  # The question takes a sidecar, and this client has none (mode :local). The text says why.
+  # The request needs a sidecar, and this client has none (mode :local). The message says why.
   class NeedsSidecar < Error; end
 
-  # TLS failed: an authority, a host name or a certificate is not what it must be, the sidecar's or ours; or
-  # what listens there speaks none. Asking again does not help.
+  # TLS failed: an authority, a host name or a certificate of the sidecar or of the client is wrong, or the server does
+  # not speak TLS. Repeating the call does not help.
   class Untrusted < Error
     def initialize(address, error)
       super("#{address}: TLS failed: do the sidecar's certificate and our tls: fit together? (#{error.message})")
     end
   end
 
-  # The sidecar wants a token, and was given none, or none that it takes.
+  # The sidecar requires a token, and the call had none, or one that the sidecar does not accept.
   class Unauthenticated < Error; end
 
-  # The sidecar does not serve the user of this process over its Unix socket. Asking again does not help.
+  # The sidecar does not serve the user of this process over its Unix socket. Repeating the call does not help.
   class PermissionDenied < Error; end
 
   # The answer was not complete in time.
   class DeadlineExceeded < NoAnswer; end
 
-  # The time of an attempt is up: the job continues in the lane that `route` names in `next_lane_name`, or has
-  # failed for good. Raised by {AttemptDeadline#check!}, in the job: let it pass.
+  # An attempt has reached its timeout. The job continues in the lane `route.next_lane_name`; if that is nil, it has
+  # failed permanently. {AttemptDeadline#check!} raises this inside the job: do not rescue it there.
   class AttemptTimedOut < Error
     attr_reader :route
 
@@ -113,7 +114,7 @@ module Offbeat
   }.freeze
   private_constant :BY_CODE
 
-  # The error that a response with an error's body says.
+  # The error that the body of a response describes.
   def self.error_from(body)
     parsed = JSON.parse(body)
     details = parsed.fetch("details", [])
@@ -132,7 +133,7 @@ module Offbeat
     Error.new("the answer is none of a sidecar: #{body[0, 80].inspect}")
   end
 
-  # The refusal of a value before it is sent, in the sidecar's own words.
+  # The error for a value that is refused before it is sent, in the form of the sidecar's refusals.
   def self.refused(field, value, allowed, reason: "ERROR_REASON_MALFORMED")
     shown = value.inspect[0, 80]
     InvalidArgument.new("#{field}: #{shown} is refused: #{allowed}",

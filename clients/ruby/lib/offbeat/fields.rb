@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # The fields of messages, filled from values and read back. What they cannot hold is refused by its path,
-  # as the sidecar would.
+  # Fills the fields of messages from values, and reads them back. A value that a field cannot hold is refused with the
+  # path of the field, as the sidecar would refuse it.
   module Fields
     module_function
 
-    # Sets fields to what a value has under their names; nil leaves them unset.
+    # Sets each named field to the member of the value with the same name; nil leaves it unset.
     def set_all(message, value, path, names)
       names.each { |name| Offbeat.set_field(message, name, value[name], "#{path}.#{name}") }
     end
@@ -34,7 +34,7 @@ module Offbeat
       each_indexed(values, path) { |value, place| message[name] << Fields.message(value, type, place) }
     end
 
-    # Yields the elements of a list, and the path of each. A Struct is Enumerable, but no list.
+    # Yields the elements of a list, and the path of each. A Struct is Enumerable, but not a list.
     def each_indexed(values, path)
       unless values.is_a?(Enumerable) && !values.is_a?(Struct)
         raise Offbeat.refused(path, values, "must be an Array or another Enumerable")
@@ -43,7 +43,7 @@ module Offbeat
       values.each_with_index { |value, index| yield value, "#{path}[#{index}]" }
     end
 
-    # The message of a schedule, whichever way it is said.
+    # The message of a schedule, which may be a {Schedule}, a {ScheduleReference} or the text of one.
     def schedule(value, path = "schedule")
       schedule = value.is_a?(String) ? ScheduleReference.parse(value) : value
       return schedule.to_message(path) if schedule.is_a?(Schedule) || schedule.is_a?(ScheduleReference)
@@ -52,14 +52,14 @@ module Offbeat
                                          "Offbeat::ScheduleReference, or text such as \"bank-sync/3\"")
     end
 
-    # The message of a value of a type.
+    # The message of a value, which must be of the type.
     def message(value, type, path)
       raise Offbeat.refused(path, value, "must be an #{type}") unless value.is_a?(type)
 
       value.to_message(path)
     end
 
-    # The message of two things, from an Array of both.
+    # The message of a pair, from an Array of its two values.
     def pair(type, pair, path, names, example)
       unless pair.is_a?(Array) && pair.size == 2
         raise Offbeat.refused(path, pair, "must be a pair of kinds, such as #{example}")
@@ -90,12 +90,12 @@ module Offbeat
       window
     end
 
-    # A name; the empty one stands for none.
+    # The name; nil if it is empty.
     def name_or_nil(text)
       text unless text.empty?
     end
 
-    # The name of an enum's value, as Ruby writes it.
+    # The value of an enum as a Symbol in lower case, without its prefix.
     def symbol(value, prefix)
       value.to_s.delete_prefix(prefix).downcase.to_sym
     end

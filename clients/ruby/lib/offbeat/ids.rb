@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Turns the IDs of one call into messages; all must be of one type.
+  # Converts the IDs of one call to messages. All of them must be of one type.
   #
-  # An ID is an Integer of up to 128 bits and a sign, a String, or a Float in
-  # [0, 1) for the placement :fraction. A hyphenated UUID, in any case, is a UUID;
-  # any other String is text; `id_type` :uuid, :text or :integer says otherwise.
+  # An ID is an Integer of up to 128 bits and a sign, a String, or a Float in [0, 1) for the placement :fraction.
+  # Without an `id_type` (:uuid, :text or :integer), a String is a UUID if it is one with hyphens, in any case; any
+  # other String is text.
   class IdEncoder
     TYPES = { uuid: :uuids, text: :texts, integer: :decimals }.freeze
     UUID = /\A\h{8}-\h{4}-\h{4}-\h{4}-\h{12}\z/
     INT64 = (-(2**63)...(2**63)).freeze
-    # The sidecar's limits of one batch: IDs, and bytes of its message with room for the rest.
+    # The limits for one batch: IDs, and bytes of IDs, so that the message has room for the rest.
     BATCH_IDS = 65_536
     BATCH_BYTES = 3 << 20
 
@@ -24,7 +24,7 @@ module Offbeat
       @next = 0
     end
 
-    # The only ID of a call as its message.
+    # The message of the only ID of a call.
     def one(value)
       case kind_of("id", value)
       when :integers
@@ -37,19 +37,19 @@ module Offbeat
     end
 
     # The next IDs of a call as a column.
-    # @param zones the names of their time zones, one for each ID, or none; nil for that of the schedule
+    # @param zones the names of their time zones, one for each ID, or none; nil for an ID in the zone of the schedule
     def column(ids, zones = [])
       encode(checked(ids), zones)
     end
 
-    # The next IDs of a call; raises for what is no ID, or of another type.
+    # The next IDs of a call, checked: a value that is not an ID, or is of another type, is refused.
     def checked(ids)
       ids.each_with_index { |id, offset| check("ids[#{@next + offset}]", id) }
       @next += ids.size
       ids
     end
 
-    # IDs that were checked before as a column.
+    # A column of IDs that were checked before.
     def encode(ids, zones = [])
       return V1::IdBatch.new if ids.empty?
 
@@ -71,13 +71,13 @@ module Offbeat
       [digits[0, 8], digits[8, 4], digits[12, 4], digits[16, 4], digits[20, 12]].join("-")
     end
 
-    # The key of a run: its schedule and kind, its cycle, its piece, and the ID; empty for a fraction, which is
-    # no identity.
+    # The key of a run: its schedule and kind, its cycle, its piece, and the ID. Empty for a fraction, which identifies
+    # no row.
     def run_key(prefix, cycle_index, piece_index, id)
       id.is_a?(Float) ? "" : "#{prefix}/#{cycle_index}/#{piece_index}/#{canonical(id)}"
     end
 
-    # Cuts IDs into batches that fit into messages; lazily.
+    # Cuts IDs into batches that fit into messages: an Enumerator that reads the IDs on demand.
     def self.batches(ids, size = BATCH_IDS)
       enumerable(ids)
       Enumerator.new do |batches|
@@ -93,7 +93,7 @@ module Offbeat
       end
     end
 
-    # The IDs, if they are some.
+    # The IDs, which must be an Enumerable.
     def self.enumerable(ids)
       return ids if ids.respond_to?(:each_slice)
 

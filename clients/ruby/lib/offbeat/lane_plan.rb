@@ -6,25 +6,26 @@ require_relative "v1beta1/lane_planning_pb"
 require_relative "value"
 
 module Offbeat
-  # A plan. Everything that is compared runs the same streams of jobs, which arrive independently of one another. Figures
-  # are medians of the streams. Spans are in seconds.
+  # A plan. All alternatives are simulated with the same streams of jobs, which arrive independently of one another.
+  # Figures are medians over the streams. Spans are in seconds.
   #
-  # verdict:: :lanes, if it is certain that they lower the mean slowdown by a twentieth at least, and the mean slowdown
-  #           times the fourth root of the mean sojourn, and are stable with a fifth more arrivals, if one queue then
-  #           fills less than 90 % of the workers' time. :lanes_by_type, if the same holds for lanes by type, and lanes
-  #           with timeouts are not clearly better. :no_lanes where lanes make it no better: use one queue for all
-  #           workers then. :undecided where the streams differ too much, because a few long jobs decide: lanes may help
-  #           much, or not at all.
-  # lane_set:: the best lanes with timeouts that were found, with other verdicts too, for comparison: those with the least mean slowdown
-  #            times the fourth root of the mean sojourn, so that short jobs come first, but not at any price for long
-  #            ones. nil if none can keep up with the arrivals. The other calls take it as it is.
+  # verdict:: :lanes, if it is certain that lanes lower the mean slowdown by at least a twentieth, also lower the mean
+  #           slowdown times the fourth root of the mean sojourn, and are stable with a fifth more arrivals, if one
+  #           queue then fills less than 90 % of the workers' time. :lanes_by_type, if the same holds for lanes by type,
+  #           and lanes with timeouts are not clearly better. :no_lanes, if lanes are no better: use one queue for all
+  #           workers. :undecided, if the streams differ too much, because a few long jobs decide: lanes may help much,
+  #           or not at all.
+  # lane_set:: the best lanes with timeouts that were found; with other verdicts too, for comparison. They have the
+  #            least mean slowdown times the fourth root of the mean sojourn, so that short jobs come first, but not at
+  #            any price for long ones. nil if none can keep up with the arrivals. Pass it to the other calls as it is.
   # cutoffs:: cutoffs between two lanes, rising.
-  # stream_count:: streams that were simulated with these lanes, and with one queue; of stream_job_count jobs each.
-  # slowdown_ratio, sojourn_ratio:: the mean slowdown, and the mean sojourn, with lanes over that without; nil without a
-  #                                 lane_set.
-  # run_time_classes:: jobs by the lane that their run time ends in: who waits less, and who more.
+  # stream_count:: how many streams were simulated with these lanes, and with one queue; each has stream_job_count jobs.
+  # slowdown_ratio, sojourn_ratio:: the mean slowdown and the mean sojourn with lanes, each divided by that without
+  #                                 lanes; nil without a lane_set.
+  # run_time_classes:: jobs by the lane that their run time ends in: which of them wait less, and which wait more.
   # messages:: the verdict and what speaks against the lanes, one sentence each.
-  # lanes_by_type:: the best {LanesByType} that were found, with other verdicts too; nil without types, or if none keep up.
+  # lanes_by_type:: the best {LanesByType} that were found; with other verdicts too. nil without types, or if none keep
+  #                 up.
   # job_types:: the types of job ({JobTypeFigures}), those with the longest mean run times first.
   LanePlan = Value.define(:verdict, :lane_set, :with_lanes, :without_lanes, :sensitivities, :cutoffs,
                           :slowdown_floor, :mean_run_time, :utilization, :stream_count, :stream_job_count,
@@ -47,7 +48,7 @@ module Offbeat
     end
   end
 
-  # A ratio of figures with the same streams of jobs: their geometric mean, and the ends of its 95 % interval.
+  # A ratio of two figures over the same streams of jobs: the geometric mean, and the ends of its 95 % interval.
   RatioInterval = Value.define(:estimate, :low, :high) do
     def self.of(message)
       message && new(estimate: message.estimate, low: message.low, high: message.high)
@@ -68,10 +69,10 @@ module Offbeat
     end
   end
 
-  # Jobs of about one length, and how they fare, with lanes and with one queue. max_run_time is the longest run time, nil
-  # in the last class; job_ratio the share of all jobs, 0 to 1; sample_count says how many of the run times of the
-  # question are in this class, nil unless these were samples. Waits are from arrival to first start, sojourns from
-  # arrival to end: means, and of these medians of the streams.
+  # Jobs of about one length, and how they fare, with lanes and with one queue. max_run_time is the longest run time;
+  # nil in the last class. job_ratio is the share of all jobs, 0 to 1. sample_count is how many run times of the request
+  # are in this class; nil unless the request had samples. Mean waits are from arrival to first start, mean sojourns
+  # from arrival to end; both are medians over the streams.
   RunTimeClass = Value.define(:max_run_time, :job_ratio, :sample_count, :mean_wait_with_lanes, :mean_wait_without_lanes,
                               :mean_sojourn_with_lanes, :mean_sojourn_without_lanes) do
     def self.of(message)
@@ -82,11 +83,11 @@ module Offbeat
     end
   end
 
-  # Performance of lanes or of one queue, simulated: medians of the streams of jobs. Bounded slowdown,
-  # max(1, sojourn / max(run time, floor)); waits, from arrival to first start; sojourns, from arrival to end; and the
-  # share of the time spent on jobs that is lost because attempts are aborted. The ranges say how the means differ from
-  # stream to stream. If it is not stable, the workers do not keep up with the arrivals, and the other figures mean
-  # nothing.
+  # The simulated performance of lanes or of one queue: medians over the streams of jobs. Slowdown is bounded: max(1,
+  # sojourn / max(run time, floor)). Waits are from arrival to first start, sojourns from arrival to end. wasted_ratio
+  # is the share of the time spent on jobs that is lost because attempts are aborted. The ranges say how the means
+  # differ from stream to stream. Unless stable, the workers do not keep up with the arrivals, and the other figures
+  # mean nothing.
   LanePerformance = Value.define(:mean_slowdown, :p95_slowdown, :mean_wait, :p95_wait, :mean_sojourn, :p95_sojourn,
                                  :wasted_ratio, :stable, :mean_slowdown_range, :mean_sojourn_range) do
     def self.of(message)
@@ -110,11 +111,11 @@ module Offbeat
     end
   end
 
-  # A cutoff between two lanes (the attempt timeout of the express lane, in seconds) with the split of the workers that is
-  # best by formula. The mean slowdown and the mean sojourn are those of four streams of jobs; nil if it is not stable:
-  # the workers do not keep up with the arrivals. stable_with_more_arrivals: they also keep up with a fifth more, or one
-  # queue would then fill 90 % of their time. Lanes that do not are not planned. mean_slowdown_range says how the mean
-  # slowdown differs from stream to stream.
+  # A cutoff between two lanes (the attempt timeout of the express lane, in seconds), with the split of the workers that
+  # is best by formula. The mean slowdown and the mean sojourn are those of four streams of jobs. They are nil unless
+  # the cutoff is stable, that is, unless the workers keep up with the arrivals. stable_with_more_arrivals says whether
+  # they also keep up with a fifth more, or one queue would then fill 90 % of their time; lanes without this are not
+  # planned. mean_slowdown_range says how the mean slowdown differs from stream to stream.
   CutoffFigures = Value.define(:cutoff, :express_worker_count, :mean_slowdown, :mean_sojourn, :stable,
                                :stable_with_more_arrivals, :mean_slowdown_range) do
     def self.of(message)

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # The lane of a job. The attempt counts from 1; `attempt_timeout` is in seconds, nil where there is none;
-  # `next_lane_name` is the lane that follows the timeout, nil if the job then fails permanently; `reason` is :untried,
-  # :demoted, :predicted_slow or :idle_worker; `resumes` says that the job continues where it was suspended.
-  # {AttemptDeadline} holds a job to its timeout.
+  # The lane of a job. `attempt` counts from 1. `attempt_timeout` is in seconds; nil if there is none. `next_lane_name`
+  # is the lane that follows the timeout; nil if the job then fails permanently. `reason` is :untried, :demoted,
+  # :predicted_slow or :idle_worker. `resumes` says that the job continues where it was suspended. {AttemptDeadline}
+  # enforces the timeout.
   LaneRoute = Value.define(:lane_name, :attempt, :attempt_timeout, :next_lane_name, :reason, :resumes) do
     def self.of(message)
       new(lane_name: message.lane_name, attempt: message.attempt,
@@ -14,8 +14,8 @@ module Offbeat
     end
   end
 
-  # A job that is not tried again: the lane whose timeout it exceeded, where no slower lane has workers; the timeout,
-  # in seconds; and the same as a sentence.
+  # Why a job is not tried again: the lane whose timeout it exceeded (no slower lane has workers), that timeout in
+  # seconds, and the same as a sentence.
   PermanentFailure = Value.define(:last_lane_name, :exceeded_timeout, :message) do
     def self.of(message)
       new(last_lane_name: message.last_lane_name, exceeded_timeout: Times.from_optional(message.exceeded_timeout),
@@ -23,7 +23,7 @@ module Offbeat
     end
   end
 
-  # Which job runs where: `dispatches` in the order of choice, and the `failures`, jobs that are not tried again.
+  # Which job runs where: `dispatches` in the order of choice, and `failures`, the jobs that are not tried again.
   DispatchedJobs = Value.define(:dispatches, :failures) do
     def self.of(message)
       new(dispatches: message.dispatches.map { |dispatch| JobDispatch.of(dispatch) },

@@ -5,7 +5,7 @@ require_relative "value"
 require_relative "lane_routes"
 
 module Offbeat
-  # Lanes, and the rule by which they take jobs. A nil has the sidecar's default.
+  # Lanes, and the rule by which they take jobs. nil stands for the sidecar's default.
   #
   #   Offbeat::LaneSet.new(lanes: [Offbeat::Lane.new(name: "express", worker_count: 2, attempt_timeout: 60),
   #                                Offbeat::Lane.new(name: "slow", worker_count: 6, attempt_timeout: 900)])
@@ -28,7 +28,7 @@ module Offbeat
             message.has_max_express_slow_probability? ? message.max_express_slow_probability : nil)
     end
 
-    # The lanes as their message.
+    # The lanes as a protobuf message; `path` prefixes the fields that errors name.
     def to_message(path = "lane_set")
       message = V1::LaneSet.new
       Fields.add_messages(message, "lanes", lanes, Lane, "#{path}.lanes")
@@ -41,11 +41,11 @@ module Offbeat
   LaneSet::POLICIES = { express_first: :LANE_POLICY_EXPRESS_FIRST, slow_first: :LANE_POLICY_SLOW_FIRST }.freeze
   LaneSet::TIMEOUT_ACTIONS = { abort: :TIMEOUT_ACTION_ABORT, suspend: :TIMEOUT_ACTION_SUSPEND }.freeze
 
-  # A lane.
+  # A group of workers with one attempt timeout.
   Lane = Value.define(:name, :worker_count, :attempt_timeout) do
-    # @param name another for each lane
-    # @param attempt_timeout how long an attempt may run, in seconds: longer than in the lane before.
-    #   Only the last lane may go without
+    # @param name unique among the lanes
+    # @param attempt_timeout how long an attempt may run, in seconds: longer than in the lane before. Only the last lane
+    #   may have none
     def initialize(name:, worker_count:, attempt_timeout: nil)
       super
     end
@@ -55,7 +55,7 @@ module Offbeat
           attempt_timeout: Times.from_optional(message.attempt_timeout))
     end
 
-    # The lane as its message; the path names it in refusals.
+    # The lane as a protobuf message; `path` prefixes the fields that errors name.
     def to_message(path)
       lane = V1::Lane.new
       Fields.set_all(lane, self, path, %w[name worker_count])
@@ -64,14 +64,14 @@ module Offbeat
     end
   end
 
-  # Knowledge about a job before it runs: the probability that it exceeds the express lane's timeout
-  # (0 to 1), or how long it will run, in seconds.
+  # A prediction about a job before it runs: the probability that it exceeds the express lane's timeout (0 to 1), or how
+  # long it will run, in seconds.
   LanePrediction = Value.define(:slow_probability, :run_time) do
     def initialize(slow_probability: nil, run_time: nil)
       super
     end
 
-    # The prediction as its message; the path names it in refusals.
+    # The prediction as a protobuf message; `path` prefixes the fields that errors name.
     def to_message(path)
       if slow_probability && run_time
         raise Offbeat.refused(path, to_h, "must be slow_probability or run_time, not both",
@@ -87,9 +87,9 @@ module Offbeat
 
   # A waiting job. Its ID is any text, returned unchanged.
   PendingJob = Value.define(:id, :timed_out_lane_names, :prediction) do
-    # @param timed_out_lane_names the lanes whose timeout it has exceeded. An attempt that failed otherwise does not
-    #   count
-    # @param prediction a {LanePrediction}: untried jobs are ordered by it, the least likely slow first
+    # @param timed_out_lane_names the lanes whose timeout the job has exceeded. An attempt that failed for another
+    #   reason does not count
+    # @param prediction a {LanePrediction}: untried jobs are ordered by it, those that are least likely to be slow first
     def initialize(id:, timed_out_lane_names: [], prediction: nil)
       super
     end
@@ -99,7 +99,7 @@ module Offbeat
       self.class.new(id: id, timed_out_lane_names: timed_out_lane_names.to_a + [lane_name], prediction: prediction)
     end
 
-    # The job as its message; the path names it in refusals.
+    # The job as a protobuf message; `path` prefixes the fields that errors name.
     def to_message(path)
       job = V1::PendingJob.new
       Fields.set_all(job, self, path, %w[id])
@@ -111,16 +111,16 @@ module Offbeat
 
   # The state of a lane. Spans are in seconds.
   LaneState = Value.define(:lane_name, :backlog_count, :mean_run_time, :longest_wait, :busy_worker_count) do
-    # @param backlog_count the jobs that wait for it: each waits for the fastest lane that may run it
-    # @param mean_run_time how long an attempt takes in it. Default: derived from longest_wait; without it, the
-    #   lane's timeout; without one, ten times the timeout of the lane before
+    # @param backlog_count the jobs that wait for this lane: a job waits for the fastest lane that may run it
+    # @param mean_run_time how long an attempt takes in this lane on average. Default: derived from longest_wait;
+    #   without it, the lane's timeout; without a timeout, ten times the timeout of the lane before
     # @param longest_wait how long the job that has waited longest has waited
     # @param busy_worker_count workers that run a job, and stay
     def initialize(lane_name:, backlog_count: 0, mean_run_time: nil, longest_wait: nil, busy_worker_count: 0)
       super
     end
 
-    # The state as its message; the path names it in refusals.
+    # The state as a protobuf message; `path` prefixes the fields that errors name.
     def to_message(path)
       state = V1::LaneState.new
       Fields.set_all(state, self, path, %w[lane_name backlog_count busy_worker_count])
@@ -129,8 +129,8 @@ module Offbeat
     end
   end
 
-  # A split of the workers: the lanes with the workers that they should have, for the next calls; and the {LaneWorkload}
-  # of each lane, in their order.
+  # A split of the workers. `lane_set` has the lanes with the workers that they should have: pass it to the next calls.
+  # `workloads` are the {LaneWorkload}s of the lanes, in their order.
   WorkerSplit = Value.define(:lane_set, :workloads) do
     def self.of(message)
       new(lane_set: LaneSet.of(message.lane_set), workloads: message.workloads.map { |load| LaneWorkload.of(load) })

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # How IDs go over from one schedule to another: each ID runs by the old one before the cutover and by the new one
-  # from it on; new runs that come too soon after the last old one are left out. Spans are in seconds.
+  # A plan for moving IDs from one schedule to another. Each ID runs by the old schedule before the cutover, and by the
+  # new schedule from the cutover on. New runs that come too soon after the last old run are left out. Spans are in
+  # seconds.
   #
-  # `path` says what moves: :unchanged, :same_times (nobody), :same_order (each ID keeps its share of the
-  # cycle) or :new_places; `advice` is a cheaper way, or nil. No ID waits longer than `max_gap_bound`
-  # between its runs; nil with exclusions, which may skip any run. `ids` are the {MigratedIds} that were asked
-  # about, if any were; `steps` say the plan in SQL, if a column was named.
+  # `path` says what moves: :unchanged and :same_times (no ID moves), :same_order (each ID keeps its share of the cycle)
+  # or :new_places. `advice` is a cheaper way to the same end, or nil. `max_gap_bound` is an upper bound for the time
+  # from the last old run to the first new run of any ID; it is nil with exclusions, which may skip any run. `ids` are
+  # the {MigratedIds} of the call, or nil if it had none. `steps` are the plan in SQL, if the call had a {SqlTarget}.
   MigrationPlan = Value.define(:old_fingerprint, :new_fingerprint, :cutover_time, :path, :advice, :max_gap_bound, :ids,
                                :steps, :sql_indexes) do
     def self.of(message, ids, sql_target)
@@ -19,15 +20,16 @@ module Offbeat
           steps: message.steps.map { |step| MigrationStep.of(step, indexes, sql_target) }, sql_indexes: indexes)
     end
 
-    # What {BadIds} asks for.
+    # The errors of the refused IDs, for {BadIds}.
     def errors
       ids ? ids.errors : []
     end
   end
 
-  # What to enqueue in the half-open span from start to end: the rows that the predicate selects, once.
+  # The rows to enqueue, once each, in the half-open span from `start_time` to `end_time`: those that `predicate`
+  # selects.
   MigrationStep = Value.define(:start_time, :end_time, :by_new_schedule, :predicate) do
-    # @param indexes of the old schedule, and of the new one
+    # @param indexes the {SqlIndex} of the old schedule, and that of the new one
     def self.of(message, indexes, sql_target)
       index = message.by_new_schedule ? indexes.last : indexes.first
       new(start_time: Times.from_timestamp(message.start_time), end_time: Times.from_timestamp(message.end_time),
@@ -36,7 +38,7 @@ module Offbeat
     end
   end
 
-  # One ID that goes over: its last {Run} by the old schedule, and its first by the new one.
+  # One migrated ID: its last {Run} by the old schedule, and its first {Run} by the new one.
   MigratedId = Value.define(:id, :last_old_run, :first_new_run) do
     def last_old_time
       last_old_run.start_time
@@ -63,11 +65,11 @@ module Offbeat
     end
   end
 
-  # IDs that go over, one row for each, and the columns they come from. A refused ID holds -1 in all of them
-  # and stands in {#errors}; its row raises KeyError, and {#accepted} passes over it.
+  # Migrated IDs, one row for each, and the columns that the rows are made from. A refused ID has -1 in every column,
+  # and an entry in {#errors}. Reading its row raises KeyError; {#accepted} skips it.
   #
-  # {#observed_min_gap} and {#observed_max_gap} are the shortest and the longest time from the last old to the first
-  # new run of an ID, in seconds; nil if all are refused.
+  # {#observed_min_gap} and {#observed_max_gap} are the shortest and the longest time from the last old to the first new
+  # run of an ID, in seconds. Both are nil if every ID was refused.
   class MigratedIds
     include Enumerable
 
@@ -78,7 +80,7 @@ module Offbeat
                 :moved_id_count, :left_out_run_count, :observed_min_gap, :observed_max_gap,
                 :errors
 
-    # @param parts pairs of IDs and the message about them
+    # @param parts pairs: the IDs of a batch, and the message that answers them
     def initialize(encoder, parts)
       messages = parts.map(&:last)
       @ids = parts.flat_map(&:first).freeze
@@ -98,8 +100,8 @@ module Offbeat
       ids.size
     end
 
-    # IDs whose first new run is not when the old schedule would have run them, as a share of those that were
-    # not refused: 0 to 1.
+    # The share of IDs whose first new run is not when the old schedule would have run them next: 0 to 1, without the
+    # IDs that were refused.
     def moved_ratio
       count = size.times.count { |row| !refused?(row) }
       count.zero? ? 0.0 : moved_id_count.fdiv(count)
@@ -111,7 +113,7 @@ module Offbeat
       size.times { |index| yield self[index] }
     end
 
-    # The rows of the IDs that were not refused; lazily.
+    # The rows of the IDs that were not refused: an Enumerator that makes them on demand.
     def accepted
       Enumerator.new { |rows| size.times { |index| rows << self[index] unless refused?(index) } }
     end
@@ -127,7 +129,8 @@ module Offbeat
 
     private
 
-    # One run may be at -1, or in cycle -1; the last old run and the first new one are never both.
+    # Whether an ID was refused: only then are all columns -1. An old or a new run may be at -1 ms or in cycle -1, but
+    # never both of them.
     def refused?(row)
       [last_old_unix_millis, last_old_cycle_indexes, first_new_unix_millis, first_new_cycle_indexes]
         .all? { |column| column[row] == -1 }

@@ -17,7 +17,7 @@ module Offbeat
   # A spread that producers and consumers share by its name. May be shared by threads; its
   # producers, consumers and pumps may not.
   #
-  # Producers open it. Other calls open it where it is not known: before the first producer, and after
+  # Producers open the spread. Other calls open it if the sidecar does not know it: before the first producer, and after
   # a restart of the sidecar.
   class NamedSpread
     def initialize(calls)
@@ -48,13 +48,13 @@ module Offbeat
       SpreadDescription.of(@calls.ask("DescribeSpread").description)
     end
 
-    # A {Producer}: submits groups, and tries again for up to `patience` seconds without success.
+    # A {Producer}, which submits groups. It retries calls for up to `patience` seconds without success.
     def producer(patience: 60)
       Producer.new(@calls, patience)
     end
 
-    # A {Consumer}: pulls jobs, by calls for up to `batch_size` jobs that wait for up to `wait` seconds.
-    # No other consumer has its ID. With a block, yields it, and closes it at the end.
+    # A {Consumer}, which pulls jobs. Each of its calls asks for up to `batch_size` jobs, and waits up to `wait` seconds
+    # for the first. Its ID must be unique among consumers. With a block, yields the consumer, and closes it at the end.
     def consumer(consumer_id, batch_size: 16, wait: 20, patience: 60)
       made = Consumer.new(@calls, patience) do |settled|
         Named::PullSource.new(@calls, consumer_id, batch_size, wait, settled)
@@ -62,33 +62,34 @@ module Offbeat
       block_given? ? closing(made) { yield made } : made
     end
 
-    # The same over a stream, which sends up to `window` jobs ahead.
+    # The same as {#consumer}, over a stream on which the sidecar sends up to `window` jobs ahead.
     def stream(consumer_id, window: 256, patience: 60)
       made = Consumer.new(@calls, patience) { |settled| Named::StreamSource.new(@calls, consumer_id, window, settled) }
       block_given? ? closing(made) { yield made } : made
     end
 
-    # A {Pump}: yields jobs, to be put into another queue, and extends their leases. A job that is not settled within
-    # `hold_for` seconds counts as lost. No other consumer has its ID.
+    # A {Pump}, which yields jobs so that the block puts them into another queue, and extends their leases. A job that
+    # is not settled within `hold_for` seconds counts as lost. Its ID must be unique among consumers.
     def pump(consumer_id, hold_for: 3600)
       raise ArgumentError, "no block that hands jobs over" unless block_given?
 
       Pump.new(self, consumer_id, hold_for, ->(job) { yield job })
     end
 
-    # Leases up to so many jobs: {PulledJobs}. Waits for the first for up to `wait` seconds.
+    # Leases up to `max_pulled_job_count` jobs: {PulledJobs}. Waits up to `wait` seconds for the first job.
     def pull(consumer_id, max_pulled_job_count, wait: 0)
       @calls.pull(consumer_id, max_pulled_job_count, wait)
     end
 
-    # Settles jobs, and extends leases: pairs of a job, or its {LeaseToken}, and :ack, :nack, :release, :extend_lease or
-    # :dead_letter. After :nack and :release, a delay in seconds may follow. The {SettleResult}s, in their order.
+    # Settles jobs and extends leases. A settlement is an Array of a job or its {LeaseToken}, an action (:ack, :nack,
+    # :release, :extend_lease or :dead_letter) and, for :nack and :release, an optional delay in seconds. Returns the
+    # {SettleResult}s, in the order of the settlements.
     def settle(settlements)
       @calls.settle(settlements)
     end
 
-    # The {DeadLetter}s, oldest first, as an Enumerator that asks for a page when it is needed. All are of one
-    # epoch: once that has ended, the next page raises {InvalidArgument}.
+    # The {DeadLetter}s, oldest first, as an Enumerator that fetches pages on demand. All are of one epoch: once that
+    # epoch has ended, the next page raises {InvalidArgument}.
     def dead_letters
       Enumerator.new do |letters|
         token = nil
@@ -101,15 +102,15 @@ module Offbeat
       end
     end
 
-    # Puts {DeadLetter}s back, as {#dead_letters} lists them: each is leased again, with attempts from 1, as the only
-    # job of a group of its own. Those that do not exist are skipped, as are those of another epoch than that of the
-    # spread. How many were put back.
+    # Redrives {DeadLetter}s that {#dead_letters} listed: each is leased again, with attempts from 1, as the only job of
+    # a group of its own. Dead letters that do not exist, or belong to another epoch of the spread, are skipped. Returns
+    # how many were redriven.
     def redrive_dead_letters(letters)
       by_epoch(letters) { |fields| @calls.ask("RedriveDeadLetters", fields).redriven_count }
     end
 
-    # Deletes {DeadLetter}s, as {#dead_letters} lists them, and skips as {#redrive_dead_letters} does. How many were
-    # deleted.
+    # Deletes {DeadLetter}s that {#dead_letters} listed. Skips the same ones as {#redrive_dead_letters}. Returns how
+    # many were deleted.
     def delete_dead_letters(letters)
       by_epoch(letters) { |fields| @calls.ask("DeleteDeadLetters", fields).deleted_count }
     end
@@ -119,15 +120,15 @@ module Offbeat
       SpreadDescription.of(@calls.ask("CloseSpread", wait: wait).description)
     end
 
-    # Discards the spread and everything that it holds; describes what it was.
+    # Discards the spread and everything that it holds. Returns its last description.
     def discard
       SpreadDescription.of(@calls.ask("CloseSpread", { mode: :CLOSE_MODE_DISCARD }).description)
     end
 
     private
 
-    # Yields the fields of each call: numbers of one epoch, as many as a call takes. The sum of what the block returns.
-    # All letters are checked before the first call.
+    # Yields the fields of each call: an epoch, and as many numbers of its letters as a call takes. Returns the sum of
+    # the results of the block. All letters are checked before the first call.
     def by_epoch(letters)
       numbers = Hash.new { |found, epoch| found[epoch] = [] }
       Fields.each_indexed(letters, "letters") do |letter, place|

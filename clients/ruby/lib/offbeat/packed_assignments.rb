@@ -3,25 +3,25 @@
 require_relative "wire"
 
 module Offbeat
-  # Assignments of packed IDs: columns with a row for each ID, in the order of the IDs. A column becomes an
-  # Array when it is first asked for, and {#bytes} are there without one.
+  # Assignments of packed IDs: columns with a row for each ID, in the order of the IDs. A column becomes an Array when
+  # it is first read; {#bytes} returns it without one.
   #
-  # A refused ID holds -1 in all columns and stands in {#errors}. Columns that were not asked for are empty;
-  # {#last_run_unix_millis} is there only if it was asked for.
+  # A refused ID has -1 in all columns, and an entry in {#errors}. Columns that were not requested are empty;
+  # {#last_run_unix_millis} is filled only if the call names it.
   class PackedAssignments
-    # The columns: their fields in the message, and how their numbers are unpacked.
+    # The columns: the numbers of their fields in the message, and how their values are unpacked.
     COLUMNS = {
       slot_indexes: [2, "l<*"], slot_offset_ticks: [3, "q<*"], cycle_offset_ticks: [4, "q<*"],
       cycle_indexes: [5, "q<*"], next_run_unix_millis: [6, "q<*"], last_run_unix_millis: [7, "q<*"]
     }.freeze
-    ASSIGNMENTS = 2 # the field of AssignSlotsResponse
+    ASSIGNMENTS = 2 # the number of the field in AssignSlotsResponse
     private_constant :COLUMNS, :ASSIGNMENTS
 
-    # What the run keys begin with: the key of a row's next run is run_key_prefix/cycle_index/0/ID, with the
-    # canonical text of the ID; {Offbeat.run_id} makes its run ID.
+    # The beginning of the run keys: the key of a row's next run is run_key_prefix/cycle_index/0/ID, with the canonical
+    # text of the ID. {Offbeat.run_id} derives its run ID.
     attr_reader :run_key_prefix
     attr_reader :errors, :fingerprint, :time_zone_database
-    # :local or :sidecar. The answers are equal.
+    # Where the IDs were decided: :local or :sidecar. Both give the same answer.
     attr_reader :decided_by
     # The length of a tick in seconds.
     attr_reader :resolution
@@ -37,7 +37,7 @@ module Offbeat
       @bytes.map { |name, bytes| bytes.bytesize / (name == :slot_indexes ? 4 : 8) }.max
     end
 
-    # The bytes of a column, little-endian: 4 of each slot, 8 of all other numbers.
+    # The bytes of a column, little-endian: 4 for each slot index, 8 for all other numbers.
     def bytes(column)
       @bytes.fetch(column)
     end
@@ -62,12 +62,12 @@ module Offbeat
       numbers(:next_run_unix_millis)
     end
 
-    # -1 also where exclusions skip the 1,000 cycles before.
+    # -1 also if exclusions skip the previous 1,000 cycles.
     def last_run_unix_millis
       numbers(:last_run_unix_millis)
     end
 
-    # Appends the answer of one message, as its bytes.
+    # Appends the answer to one message, given as bytes.
     def add(response, decided_by)
       first = size
       found, rest = Wire.taken(response, [ASSIGNMENTS])
@@ -82,7 +82,7 @@ module Offbeat
       self
     end
 
-    # Fingerprint of the schedule, and its decider: a sidecar, if it has decided a part.
+    # Takes over the fingerprint of the schedule, and where it was decided: :sidecar, if a sidecar has decided a part.
     def identify(response, decided_by)
       @fingerprint = response.identity.fingerprint
       @time_zone_database = Fields.name_or_nil(response.identity.time_zone_database)
@@ -98,12 +98,13 @@ module Offbeat
 
   # Packed IDs of one call, as bytes.
   class PackedIds
-    COLUMNS = { uuids: [1, 16], integers: [3, 8] }.freeze # of IdBatch, and bytes of an ID
-    ZONE_INDEXES = 8 # the field of IdBatch
+    COLUMNS = { uuids: [1, 16], integers: [3, 8] }.freeze # numbers of the fields in IdBatch, and bytes of an ID
+    ZONE_INDEXES = 8 # the number of the field in IdBatch
     ZONE_INDEX_BYTES = 4
-    IDS = 2 # the field of AssignSlotsRequest
+    IDS = 2 # the number of the field in AssignSlotsRequest
 
-    # @param zones the zones that IDs live in, and which of them each does, as bytes; nil for that of the schedule
+    # @param zones the time zones that IDs live in; nil if all live in that of the schedule
+    # @param zone_indexes the index in zones for each ID, as bytes
     def initialize(given, zones = nil, zone_indexes = nil)
       given = given.compact
       raise Offbeat.refused("uuids", given.keys, "must be given, or integers in its place") unless given.size == 1
@@ -117,7 +118,7 @@ module Offbeat
       take_zones(zones, zone_indexes) if zones || zone_indexes
     end
 
-    # Yields the question about each batch, which begins with `opening`.
+    # Yields the bytes of the request for each batch, which begin with `opening`.
     def each_question(opening)
       step = IdEncoder::BATCH_IDS * @size
       0.step(@bytes.bytesize - 1, step) do |start|
@@ -144,7 +145,7 @@ module Offbeat
       @zones, @zone_indexes = V1::IdBatch.encode(column), indexes
     end
 
-    # The fields of the zones of so many IDs.
+    # The fields with the time zones of `count` IDs.
     def zones_of(first, count)
       return +"".b unless @zones
 

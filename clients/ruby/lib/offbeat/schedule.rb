@@ -7,47 +7,46 @@ require_relative "times"
 require_relative "value"
 
 module Offbeat
-  # A cycle cut into slots, and a placement. A nil has the sidecar's default.
+  # A cycle that is cut into slots, and a placement of IDs in it. nil stands for the sidecar's default.
   #
   #   Offbeat::Schedule.new(period: 8 * 3600, slot_count: 96)
   #
-  # The sidecar checks the values: a schedule that cannot be raises
-  # {InvalidArgument} when it is first used.
+  # The values are checked when the schedule is first used: an invalid schedule raises {InvalidArgument}.
   Schedule = Value.define(:period, :calendar, :slot_count, :placement, :salt, :profile, :bucket_count, :resolution,
                           :anchor_time, :active_windows, :exclusions, :weight_quantum, :kinds, :kind_spacing,
                           :kind_conflicts, :catch_up_span) do
     # @param period length of the cycle in seconds, 1 ms to 3,660 days of elapsed time
     #   (a day is 24 hours, also when the clocks change)
-    # @param calendar instead of it: a {CalendarCycle}. Not for :twister
-    # @param slot_count slots in a cycle; must divide it, or what active windows leave of it. Default: gcd of
-    #   that in seconds and 256
+    # @param calendar instead of period: a {CalendarCycle}. Not for :twister
+    # @param slot_count slots in a cycle; must divide the length of the cycle, or what active windows leave of it.
+    #   Default: the greatest common divisor of that length in seconds and 256
     # @param placement :hash (the default), :twister or :fraction
-    # @param salt :hash only: the namespace
+    # @param salt :hash only: a namespace
     # @param profile :twister only: :ruby (the default), :ruby_3_0_to_3_1, :python or :php
     # @param bucket_count :twister only: 256 (the default) or 65,536
     # @param resolution length of a tick in seconds: 1 (the default) or a whole fraction, down to 1/1000r
     # @param anchor_time when cycle 0 starts; not with a calendar. Default: the Unix epoch
-    # @param active_windows the parts of the cycle that may be used, in order: seconds from its start, of a
-    #   calendar by the wall clock, as Ranges without their end: [3600...5 * 3600]. Default: the whole cycle
-    # @param exclusions {Exclusion}s: when nothing may start
-    # @param weight_quantum the weight up to which an ID is one piece. An absolute number, never a mean of
-    #   today's IDs, which would move everybody. Default: no weights
-    # @param kinds the kinds of job that must not meet on one ID, in order: names, or {Kind}s with a run time.
-    #   Each has a place of its own, and every question about runs names one. Default: none, and `kind` is a
-    #   label that moves nothing
-    # @param kind_spacing how the kinds are spread over the cycle: :even (the default), or :stable, where another
-    #   kind moves none
-    # @param kind_conflicts which kinds must not meet, where others may, as pairs of names:
-    #   [%w[import export]]. Default: no two
-    # @param catch_up_span over how many seconds of a cycle late runs are spread, so that kinds keep apart when
-    #   they are late. With kinds only. Default: an eighth of the cycle, or what the kinds need or allow
+    # @param active_windows the parts of the cycle that may be used, in order, as half-open Ranges of seconds from its
+    #   start (with a calendar: by the wall clock): [3600...5 * 3600]. Default: the whole cycle
+    # @param exclusions {Exclusion}s: times at which nothing may start
+    # @param weight_quantum the weight up to which an ID is one piece. Use an absolute number: the mean of today's IDs
+    #   would change, and move all IDs. Default: no weights
+    # @param kinds the kinds of job that must not meet on one ID, in order: names, or {Kind}s with a run time. Each kind
+    #   has a place of its own, and every call about runs must name one. Default: none; `kind` is then a label that
+    #   moves nothing
+    # @param kind_spacing how the kinds are spread over the cycle: :even (the default), or :stable, with which another
+    #   kind moves none of the existing ones
+    # @param kind_conflicts which kinds must not meet, if others may, as pairs of names: [%w[import export]]. Default:
+    #   no two kinds may meet
+    # @param catch_up_span the seconds of a cycle over which late runs are spread, so that kinds keep apart when they
+    #   are late. With kinds only. Default: an eighth of the cycle, or what the kinds need or allow
     def initialize(period: nil, calendar: nil, slot_count: nil, placement: nil, salt: "", profile: nil,
                    bucket_count: nil, resolution: nil, anchor_time: nil, active_windows: [], exclusions: [],
                    weight_quantum: nil, kinds: [], kind_spacing: nil, kind_conflicts: [], catch_up_span: nil)
       super
     end
 
-    # The schedule as its message; the path names it in refusals.
+    # The schedule as a protobuf message; `path` prefixes the fields that errors name.
     def to_message(path = "schedule")
       path = "#{path}.spec"
       spec = V1::ScheduleSpec.new(cycle(path))
@@ -81,7 +80,7 @@ module Offbeat
       end
     end
 
-    # A message would keep the last of two cycles, and say nothing.
+    # The period or the calendar. Refuses both together: a message would silently keep the last one.
     def cycle(path)
       if period && calendar
         raise Offbeat.refused("#{path}.cycle", [period, calendar], "must be period or calendar, not both",
@@ -99,17 +98,17 @@ module Offbeat
   }.freeze
   Schedule::SPACINGS = { even: :KIND_SPACING_EVEN, stable: :KIND_SPACING_STABLE }.freeze
 
-  # A kind of job of a {Schedule}, for one whose runs take up to a known time.
+  # A kind of job of a {Schedule}, with the time that its runs take at most.
   #
   #   Offbeat::Kind.new(name: "import", run_time: 600)
   Kind = Value.define(:name, :run_time) do
     # @param name 1 to 64 characters of A-Z a-z 0-9 . _ -, part of the run keys
-    # @param run_time how long a run takes at most, in seconds: said for every kind of a schedule, or for none
+    # @param run_time how long a run takes at most, in seconds: set for every kind of a schedule, or for none
     def initialize(name:, run_time: nil)
       super
     end
 
-    # The kind as its message; the path names it in refusals.
+    # The kind as a protobuf message; `path` prefixes the fields that errors name.
     def to_message(path)
       message = V1::Kind.new
       Fields.set_all(message, self, path, %w[name])
@@ -118,15 +117,15 @@ module Offbeat
     end
   end
 
-  # A schedule by name, from the file that the sidecar has loaded. Every method that takes a {Schedule} takes a
-  # reference too, and also its text, "bank-sync/3".
+  # A schedule by name, from the file that the sidecar has loaded. Every method that takes a {Schedule} also takes a
+  # reference, or the text of one, such as "bank-sync/3".
   #
   #   Offbeat::ScheduleReference.new("bank-sync", 3)
   #   Offbeat::ScheduleReference.new(name: "bank-sync", version: 3)
   #
   # A version never changes its meaning. A version that is not loaded raises {NotFound} when it is first used.
   ScheduleReference = Value.define(:name, :version) do
-    # The reference that a text such as "bank-sync/3" is; nil for other texts.
+    # Parses a text such as "bank-sync/3"; nil for any other text.
     def self.parse(text)
       name, version = %r{\A([A-Za-z0-9._-]+)/([1-9][0-9]*)\z}.match(text)&.captures if text.ascii_only?
       new(name, Integer(version)) if name
@@ -134,7 +133,7 @@ module Offbeat
 
     # Takes name and version in this order, or as keywords. Both must be given.
     #
-    # @param version from 1. The newest is not the default: callers would change over at different times
+    # @param version from 1. The newest version is not the default: callers would change over at different times
     def initialize(schedule_name = nil, schedule_version = nil, name: schedule_name, version: schedule_version)
       missing = { name: name, version: version }.select { |_, value| value.nil? }.keys
       raise ArgumentError, "missing #{missing.join(" and ")}" if missing.any?
@@ -147,7 +146,7 @@ module Offbeat
       "#{name}/#{version}"
     end
 
-    # The name and version as their message; the path names them in refusals.
+    # The name and version as a protobuf message; `path` prefixes the fields that errors name.
     def to_message(path = "schedule")
       reference = V1::ScheduleReference.new
       Fields.set_all(reference, self, "#{path}.reference", %w[name version])
@@ -155,7 +154,7 @@ module Offbeat
     end
   end
 
-  # What a symbol is called in messages; others are refused as the sidecar would.
+  # The name of a symbol in messages. Any other value is refused as the sidecar would refuse it.
   def self.named(path, value, names)
     names.fetch(value) do
       raise refused(path, value, "must be one of #{names.keys.map(&:inspect).join(", ")}",
@@ -163,7 +162,7 @@ module Offbeat
     end
   end
 
-  # Sets a field of a message; what it cannot hold is refused as the sidecar would.
+  # Sets a field of a message. A value that the field cannot hold is refused as the sidecar would refuse it.
   def self.set_field(message, name, value, path = name)
     message[name] = value unless value.nil?
   rescue RangeError, TypeError, Google::Protobuf::TypeError, EncodingError => e

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # What holds connections or secrets: it shows its class alone, and cannot be written to a file or to another process.
+  # For classes that hold connections or secrets: they show their class only, and cannot be written to a file or sent to
+  # another process.
   module Undumpable
     def inspect
       "#<#{self.class}>"
     end
 
-    # ActiveSupport's would show the instance variables.
+    # The method of ActiveSupport would show the instance variables.
     def as_json(*)
       inspect
     end
@@ -23,7 +24,8 @@ module Offbeat
   end
   private_constant :Undumpable
 
-  # Holds a value that nothing shows: in a closure, since what writes objects reads their instance variables.
+  # Holds a value so that nothing shows it: in a closure, because code that prints or serializes objects reads their
+  # instance variables.
   class Secret
     include Undumpable
 

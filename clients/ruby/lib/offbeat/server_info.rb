@@ -4,7 +4,7 @@ require_relative "v1/server_info_pb"
 require_relative "value"
 
 module Offbeat
-  # A sidecar: its version, the release of the IANA time-zone database that is built in, and its limits, as
+  # Information about a sidecar: its version, the release of its built-in IANA time-zone database, and its limits, as
   # `offbeat limits` prints them.
   ServerInfo = Value.define(:version, :time_zone_database, :limits) do
     def self.of(message)
@@ -13,9 +13,9 @@ module Offbeat
     end
   end
 
-  # The allowed range of a quantity: its ID, which never changes; its name; the smallest and the largest allowed value;
-  # their unit, nil for plain numbers; and what else to know, or nil. Name and note are words for people: they may
-  # change.
+  # The allowed range of a quantity. `id` never changes. `min_value` and `max_value` are the smallest and the largest
+  # allowed value; `unit` is nil for plain numbers. `name` and `note` are for people, and may change; `note` is nil if
+  # there is none.
   ServerLimit = Value.define(:id, :name, :min_value, :max_value, :unit, :note) do
     def self.of(message)
       new(id: message.id, name: message.name, min_value: message.min_value, max_value: message.max_value,

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Why one ID of a batch was refused; the index counts from the first of the call.
+  # Why one ID of a batch was refused. `id_index` counts from the first ID of the call.
   IdError = Struct.new(:id_index, :reason, :field, :value, :allowed, keyword_init: true) do
-    # The error as the whole call counts; its message's IDs begin at `first`.
+    # The error of one message, with the index that the ID has in the whole call. The IDs of the message begin at
+    # `first`.
     def self.of(message, first)
       index = first + message.id_index
       new(id_index: index, reason: message.reason.to_s, field: "ids[#{index}]", value: message.value,
@@ -11,19 +12,18 @@ module Offbeat
     end
   end
 
-  # The runs of one schedule and kind in an answer of columns.
+  # Makes the runs of one schedule and kind from an answer in columns.
   class ColumnRuns
     def initialize(encoder, run_key_prefix)
       @encoder, @prefix = encoder, run_key_prefix
       @kind = run_key_prefix.rpartition("/").last
     end
 
-    # The key of a run.
     def key(id, piece_index, cycle_index)
       @encoder.run_key(@prefix, cycle_index, piece_index, id)
     end
 
-    # A run by its times in milliseconds.
+    # A run from its times, in milliseconds since the Unix epoch.
     def run(id, piece_index, cycle_index, scheduled, start = scheduled)
       key = key(id, piece_index, cycle_index)
       time = Times.from_unix_millis(scheduled)
@@ -34,10 +34,11 @@ module Offbeat
   end
   private_constant :ColumnRuns
 
-  # One ID of a batch, or one piece of it: its place, and its next {Run}. Offsets are in seconds. `last_run_time` is when
-  # the last run started; nil unless that column was asked for, and where exclusions skip the 1,000 cycles before.
+  # One ID of a batch, or one piece of an ID: its place, and its next {Run}. Offsets are in seconds. `last_run_time` is
+  # when the last run started; nil unless its column was requested, or if exclusions skip the previous 1,000 cycles.
   #
-  # Where a call names its columns, a row has nil for what they do not tell: the next run takes both cycle_indexes and
+  # If a call names its columns, values from other columns are nil. The next run needs both cycle_indexes and
+  # next_run_unix_millis.
   # next_run_unix_millis.
   Row = Struct.new(:id, :piece_index, :slot_index, :slot_offset, :cycle_offset, :next_run, :last_run_time,
                    keyword_init: true) do
@@ -51,18 +52,18 @@ module Offbeat
       next_run&.cycle_index
     end
 
-    # Equal for two attempts to enqueue the next run; empty for a fraction, which is no identity.
+    # The key of the next run, the same for every attempt to enqueue it. Empty for a fraction, which identifies no row.
     def run_key
       next_run&.run_key
     end
   end
 
-  # Assignments of a batch: rows, and the columns they come from. There is one row for each ID, or with
-  # weights for each piece of each: {#id_indexes} says which of {#ids} a row is. A column that was not asked for is
-  # empty; {#last_run_unix_millis} is there only if it was.
+  # The assignments of a batch: rows, and the columns that they are made from. There is one row for each ID or, with
+  # weights, for each piece of an ID; {#id_indexes} gives the index in {#ids} of the ID of each row. A column that was
+  # not requested is empty; {#last_run_unix_millis} is filled only if the call names it.
   #
-  # A refused ID holds -1 in all columns and stands in {#errors}; its row raises
-  # KeyError, and {#accepted} passes over it.
+  # A refused ID has -1 in all columns, and an entry in {#errors}. Reading its row raises KeyError; {#accepted} skips
+  # it.
   class SlotAssignments
     include Enumerable
 
@@ -74,7 +75,7 @@ module Offbeat
     attr_reader :size
     attr_reader :ids, :slot_indexes, :slot_offset_ticks, :cycle_offset_ticks, :cycle_indexes, :next_run_unix_millis,
                 :last_run_unix_millis, :errors, :first_id_index, :fingerprint, :time_zone_database
-    # :local or :sidecar. The answers are equal.
+    # Where the IDs were decided: :local or :sidecar. Both give the same answer.
     attr_reader :decided_by
 
     def initialize(encoder, first_id_index: 0)
@@ -86,12 +87,12 @@ module Offbeat
       @telling, @refused_ids, @decided_by = [], {}, nil
     end
 
-    # Index of the ID of each row.
+    # The index of the ID of each row.
     def id_indexes
       @id_indexes || Array.new(size) { |row| row }
     end
 
-    # Index of the piece of its ID for each row, from 0.
+    # The index of the piece of each row, within its ID, from 0.
     def piece_indexes
       @piece_indexes || Array.new(size, 0)
     end
@@ -102,7 +103,7 @@ module Offbeat
       size.times { |index| yield self[index] }
     end
 
-    # The rows of the IDs that were not refused; lazily.
+    # The rows of the IDs that were not refused: an Enumerator that makes them on demand.
     def accepted
       Enumerator.new { |rows| size.times { |index| rows << self[index] unless refused?(index) } }
     end
@@ -114,7 +115,8 @@ module Offbeat
               next_run: next_run(row), last_run_time: last_run_time(row))
     end
 
-    # Equal for two attempts to enqueue a row's next run; empty for a fraction, which is no identity.
+    # The key of a row's next run, the same for every attempt to enqueue it. Empty for a fraction, which identifies no
+    # row.
     def run_key(index)
       row = checked(index)
       @runs.key(ids[id_index(row)], piece_index(row), cycle_indexes.fetch(row))
@@ -137,7 +139,7 @@ module Offbeat
       self
     end
 
-    # Fingerprint of the schedule, and its decider: a sidecar, if it has decided a part.
+    # Takes over the fingerprint of the schedule, and where it was decided: :sidecar, if a sidecar has decided a part.
     def identify(response, decided_by)
       @fingerprint = response.identity.fingerprint
       @time_zone_database = Fields.name_or_nil(response.identity.time_zone_database)
@@ -146,7 +148,7 @@ module Offbeat
 
     private
 
-    # With weights only: rows are IDs otherwise.
+    # With weights only. Without them, the index of a row is that of its ID.
     def add_indexes(columns)
       return if columns.id_indexes.empty?
 
@@ -176,12 +178,13 @@ module Offbeat
       Times.from_unix_millis(millis) unless millis.nil? || millis == -1
     end
 
-    # Times and cycles before the epoch can be -1 too; and of the pieces of an ID, some may be refused.
+    # Whether a row was refused: it has -1, and its ID has an error. One of these is not enough: times and cycles before
+    # the epoch can be -1 too, and some pieces of an ID may be refused while others are accepted.
     def refused?(row)
       @telling[row] == -1 && @refused_ids.key?(id_index(row))
     end
 
-    # The row of an index, which may count from the end.
+    # The row for an index, which may be negative to count from the end.
     def checked(index)
       row = index.negative? ? index + size : index
       raise IndexError, "there is no row #{index}: there are #{size}" unless row.between?(0, size - 1)

@@ -4,10 +4,11 @@ require_relative "v1/spread_pb"
 require_relative "value"
 
 module Offbeat
-  # A turn of a spread: a job, or nil for group and job where the turn passes without one.
+  # A turn of a spread. `group_index` and `job` are nil if the turn passes without a job.
   SpreadTurn = Struct.new(:sequence, :group_index, :job, keyword_init: true)
 
-  # The certificate of a spread. Distances and spans are in turns; nil where no group had two jobs.
+  # The certificate of a spread. Distances and spans are in turns. `min_gap_turns` and `best_min_gap_turns` are nil if
+  # no group had two jobs.
   SpreadCertificate = Struct.new(:job_count, :group_count, :min_gap_turns, :best_min_gap_turns, :close_pair_count,
                                  :close_pair_lower_bound, :widest_span_turns, keyword_init: true) do
     def self.of(message)
@@ -37,9 +38,9 @@ module Offbeat
   end
 
   # Where a spread starts: the first request of its stream, the number of the first turn that was not taken before, and
-  # whether groups must say their size.
+  # whether groups must have a size.
   #
-  # A token is these three, as bytes: a form, both figures, and the request.
+  # A token is these three as bytes: the number of the format, `sized` and `sequence`, and the request.
   class SpreadStart
     FORM = 1
     HEAD = "CCQ>" # form, sized, sequence
@@ -48,7 +49,7 @@ module Offbeat
 
     attr_reader :request, :sequence
 
-    # The start that a token says; nil for other values.
+    # The start that a token describes; nil for any other value.
     def self.parse(token)
       return unless token.is_a?(String) && token.bytesize > HEAD_BYTES
 
@@ -67,7 +68,7 @@ module Offbeat
       @sized
     end
 
-    # The start after so many turns of a message.
+    # The start after the first `taken` turns of a message.
     def after(turns, taken)
       resume = V1::SpreadResume.new(resume_token: turns.resume_token,
                                     taken_group_indexes: turns.group_indexes.to_a.first(taken))
@@ -80,8 +81,8 @@ module Offbeat
   end
   private_constant :SpreadStart
 
-  # The turns of a spread, as they come; can be taken once. Groups and jobs are pulled
-  # while it runs, in the thread that takes the turns.
+  # The turns of a spread, in order. They can be taken only once. Groups and jobs are pulled meanwhile, in the thread
+  # that takes the turns.
   class Spread
     include Enumerable
 
@@ -89,19 +90,19 @@ module Offbeat
     SHORTAGES = { emit: :SHORTAGE_POLICY_EMIT, wait: :SHORTAGE_POLICY_WAIT }.freeze
 
     # @param start a {SpreadStart}
-    # @param converse makes the connection
+    # @param converse opens the connection
     def initialize(groups, start, converse)
       @groups, @start, @converse = groups, start, converse
       @open, @next_index, @certificate = {}, 0, nil
       @turns, @taken = nil, 0 # the last message of turns, and how many of them were taken
     end
 
-    # The place after the turns that were taken, as bytes for {Client#resume_spread}.
+    # The position after the turns that were taken, as bytes for {Client#resume_spread}.
     def resume_token
       (@turns ? @start.after(@turns, @taken) : @start).to_token
     end
 
-    # The certificate; known when all turns have been taken.
+    # The certificate. Raises an IndexError until all turns have been taken.
     def certificate
       @certificate or raise IndexError, "the spread has not ended"
     end
@@ -134,7 +135,7 @@ module Offbeat
       end
     end
 
-    # Pulls what is asked for, and says how much came.
+    # Pulls the groups and jobs that the sidecar demands, and says how many there were.
     def answer(demand)
       input = V1::SpreadInput.new
       demand.group_count.times do
@@ -147,7 +148,7 @@ module Offbeat
       end
       demand.groups.each do |asked|
         group = @open[asked.group_index]
-        # Its last jobs may have crossed the demand.
+        # The last jobs of the group may have been sent before the demand arrived.
         input.groups << pull(asked.group_index, asked.job_count) unless group.nil? || group.ended
       end
       input
@@ -195,7 +196,7 @@ module Offbeat
       raise Offbeat.refused("groups[#{index}]", group.class, "must have a size (an Array, a Range) with :cooldown")
     end
 
-    # A group that is open: its jobs that were pulled, and those to come.
+    # An open group: its jobs that were pulled, and those to come.
     class OpenGroup
       attr_reader :ready, :ended
 
@@ -204,7 +205,7 @@ module Offbeat
         @ready, @ended = [], size&.zero?
       end
 
-      # Pulls up to so many jobs; how many came.
+      # Pulls up to `count` jobs. Returns how many there were.
       def pull(count)
         count.times do |pulled|
           return pulled if ended

@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # A column of IDs in a database, and how to write statements about it. What is nil has
-  # the sidecar's default.
+  # A column of IDs in a database, and how to write statements about it. nil stands for the sidecar's default.
   #
   #   Offbeat::SqlTarget.new(dialect: :postgresql, table: "customers", column: "id", column_type: :uuid)
   #
-  # The sidecar checks the values, and quotes the names: a column that a schedule cannot be
-  # decided over raises {InvalidArgument} when it is first used.
+  # The values are checked when the target is first used: a column that does not suit the placement of the schedule
+  # raises {InvalidArgument}. Names are quoted in the statements.
   class SqlTarget
     DIALECTS = {
       postgresql: :SQL_DIALECT_POSTGRESQL, mysql: :SQL_DIALECT_MYSQL, mariadb: :SQL_DIALECT_MARIADB,
@@ -29,18 +28,19 @@ module Offbeat
 
     # @param dialect :postgresql, :mysql, :mariadb or :sqlite
     # @param table the table, without quotes, like all names here
-    # @param column the column; rows that have NULL there belong to no slot
-    # @param column_type what the column holds: :uuid (the database's own type), :uuid_bytes (16 of them),
-    #   :uuid_bytes_swapped (as UUID_TO_BIN(x, 1) makes them), :uuid_text, :uuid_digits (32, no
-    #   hyphens), :integer, :text, :fraction, or :hash_digits (the first 16 or all 32 hexadecimal
-    #   digits of MD5(salt ‖ canonical text of the ID), in lower case; SQLite has no MD5)
+    # @param column the column; rows with NULL there belong to no slot
+    # @param column_type what the column holds: :uuid (the database's own type), :uuid_bytes (16 bytes),
+    #   :uuid_bytes_swapped (as UUID_TO_BIN(x, 1) makes them), :uuid_text, :uuid_digits (32, no hyphens), :integer,
+    #   :text, :fraction, or :hash_digits (the first 16 or all 32 hexadecimal digits of MD5(salt ‖ canonical text of the
+    #   ID), in lower case; for SQLite, which has no MD5)
     # @param schema the schema of the table. Default: the current one
-    # @param table_alias what your query calls the table. Default: nothing stands before the column
-    # @param parameter_style :literal (the default: nothing is to be bound), :question_mark, :format (%s),
+    # @param table_alias the name that your query gives the table. Default: the column is not qualified
+    # @param parameter_style :literal (the default: there is nothing to bind), :question_mark, :format (%s), :dollar
+    #   ($1) or :named (:offbeat_1)
     #   :dollar ($1) or :named (:offbeat_1)
     # @param first_parameter_number :dollar and :named only: the number of the first placeholder. Default: 1
-    # @param time_zone_column {Client#window_predicate} of calendars only, with its `time_zones`: the column that
-    #   holds the IANA name of the time zone that a row lives in. Default: all live in that of the schedule
+    # @param time_zone_column only for {Client#window_predicate} with a calendar and `time_zones`: the column with the
+    #   IANA name of the time zone that a row lives in. Default: all rows live in the zone of the schedule
     def initialize(dialect:, table:, column:, column_type:, schema: nil, table_alias: nil, parameter_style: nil,
                    first_parameter_number: nil, time_zone_column: nil)
       @dialect, @table, @column, @column_type, @schema = dialect, table, column, column_type, schema
@@ -49,7 +49,7 @@ module Offbeat
       freeze
     end
 
-    # The target as its message.
+    # The target as a protobuf message.
     def to_message
       message = V1::SqlTarget.new(dialect: named("dialect", dialect, DIALECTS),
                                   column_type: named("column_type", column_type, COLUMN_TYPES))
@@ -67,10 +67,9 @@ module Offbeat
     end
   end
 
-  # Which rows of a table belong to a slot or a window: a condition for a query's WHERE
-  # clause, in parentheses, and what to bind in it: an Array in the order of the
-  # placeholders, or under :named a Hash by name, without colon; and the
-  # index that serves it.
+  # Selects the rows of a table that belong to a slot or a window. `sql` is a condition for the WHERE clause of a query,
+  # in parentheses. `parameters` are the values to bind: an Array in the order of the placeholders or, with the
+  # parameter style :named, a Hash by name, without the colon. `index` is the {SqlIndex} that serves the condition.
   Predicate = Struct.new(:sql, :parameters, :index, keyword_init: true) do
     def self.of(message, index, sql_target)
       values = message.parameters.map { |parameter| parameter[parameter.value.to_s] }
@@ -79,9 +78,8 @@ module Offbeat
     end
   end
 
-  # An index that serves predicates: its name (in MySQL and MariaDB also that of an
-  # invisible generated column, which the conditions name), and the statements that make
-  # it, in order, to be run once before the first predicate.
+  # An index that serves predicates. `name` is its name; in MySQL and MariaDB also that of an invisible generated
+  # column, which the conditions name. Run the `create_statements` once, in order, before the first predicate.
   SqlIndex = Struct.new(:name, :create_statements, keyword_init: true) do
     def self.of(message)
       new(name: message.name, create_statements: message.create_statements.to_a)

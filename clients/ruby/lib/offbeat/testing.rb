@@ -3,14 +3,14 @@
 require_relative "../offbeat"
 
 module Offbeat
-  # For the tests of applications, which need no sidecar: a client that decides in this process, by a clock that the
-  # test sets. Nothing else requires this file.
+  # Helpers for the tests of applications, which then need no sidecar: a client that decides in this process, by a clock
+  # that the test sets. The rest of the gem does not require this file.
   #
   #   require "offbeat/testing"
   #
   # In Minitest include {Minitest} in the test class; for RSpec require "offbeat/testing/rspec".
   module Testing
-    # A clock that stands until it is set.
+    # A clock that stands still until a test sets it.
     class Clock
       # The time that it shows.
       attr_reader :now
@@ -20,12 +20,12 @@ module Offbeat
         self.now = now
       end
 
-      # @param time a Time, or what turns into one
+      # @param time a Time, or an object that converts to one
       def now=(time)
         @now = Times.to_time("now", time)
       end
 
-      # Goes on by a span in seconds; with a block, only while that runs.
+      # Moves the clock forward by a number of seconds; with a block, only while the block runs.
       def travel(seconds)
         before = now
         self.now = now + seconds
@@ -47,17 +47,17 @@ module Offbeat
       attr_reader :clock
 
       # @param now the time that its clock shows, or a {Clock}
-      # @param schedules as of {Client}
+      # @param schedules as in {Client#initialize}
       def initialize(now: Time.now, schedules: nil)
         @clock = now.is_a?(Clock) ? now : Clock.new(now)
         super(mode: :local, schedules: schedules, clock: @clock)
       end
     end
 
-    # What tests can use: {#offbeat}, a client, and {#offbeat_clock}, its clock. Clients that the application makes
-    # meanwhile decide in this process too, by the same clock.
+    # Methods for tests: {#offbeat}, a client, and {#offbeat_clock}, its clock. During a test, clients that the
+    # application makes also decide in this process, by the same clock.
     module Helpers
-      # A {FakeClient}, the same for the whole of a test.
+      # A {FakeClient}, the same one throughout a test.
       def offbeat
         @offbeat ||= FakeClient.new(now: offbeat_clock)
       end

@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Instants and spans: Ruby's to protobuf's and back, exactly.
+  # Converts instants and spans between Ruby and protobuf, exactly.
   module Times
     NANOS = 1_000_000_000
     MICROS = 1_000_000
 
     module_function
 
-    # A span in seconds (Integer, Rational, Float, or ActiveSupport's durations) as its
-    # message; Floats to the nanosecond.
+    # A span in seconds (an Integer, Rational, Float or ActiveSupport duration) as a message, rounded to the nanosecond.
     def to_duration(field, span)
       nanos = (exactly(field, span) * NANOS).round
       seconds, rest = nanos.abs.divmod(NANOS)
@@ -27,7 +26,7 @@ module Offbeat
       raise Offbeat.refused(field, span, "must be a number of seconds whose microseconds 64 bits hold")
     end
 
-    # Whole seconds as an Integer, others as a Rational.
+    # The seconds of a message: an Integer if they are whole, else a Rational.
     def from_duration(message)
       whole(message.seconds + Rational(message.nanos, NANOS))
     end
@@ -42,13 +41,13 @@ module Offbeat
       message && from_duration(message)
     end
 
-    # A Time, or what turns into one (ActiveSupport's, DateTime).
+    # A Time, from a Time or an object that converts to one (of ActiveSupport, or a DateTime).
     def to_time(field, instant)
       time = instant.is_a?(Time) ? instant : time_of(instant)
       time or raise Offbeat.refused(field, instant, "must be a Time, such as Time.now")
     end
 
-    # The same as its message.
+    # An instant as a message.
     def to_timestamp(field, instant)
       time = to_time(field, instant)
       Google::Protobuf::Timestamp.new(seconds: time.to_i, nanos: time.nsec)
@@ -63,8 +62,8 @@ module Offbeat
       message && from_timestamp(message)
     end
 
-    # An instant in milliseconds since the Unix epoch, rounded up: runs start on whole milliseconds, so that
-    # those before it stay before it.
+    # An instant in milliseconds since the Unix epoch, rounded up. Runs start on whole milliseconds, so that those
+    # before the instant stay before it.
     def to_unix_millis(field, instant)
       message = to_timestamp(field, instant)
       (message.seconds * 1_000) + ((message.nanos + 999_999) / 1_000_000)
@@ -74,7 +73,7 @@ module Offbeat
       Time.at(millis / 1_000, millis % 1_000, :millisecond, in: "UTC")
     end
 
-    # Start and end of a Range. One that holds its end would be understood as if it did not.
+    # Start and end of a half-open Range. Other Ranges are refused, because their end would not be included.
     def half_open(field, range)
       return [range.begin, range.end] if range.is_a?(Range) && range.exclude_end?
 
@@ -92,7 +91,7 @@ module Offbeat
       raise Offbeat.refused(field, span, "must be a number of seconds")
     end
 
-    # A String would be read by ActiveSupport in the local zone, and a Date has no time.
+    # Strings are not converted, because ActiveSupport reads them in the local zone; nor are Dates, which have no time.
     def time_of(instant)
       return if instant.is_a?(String) || !instant.respond_to?(:to_time) || !instant.respond_to?(:hour)
 

@@ -4,21 +4,22 @@ require "openssl"
 require_relative "secret"
 
 module Offbeat
-  # TLS to the sidecar: the authorities that we trust, and our certificate. A nil has its default.
+  # TLS to the sidecar: the authorities that the client trusts, and the client's certificate. nil stands for the
+  # default.
   #
   #   Offbeat::Client.new("offbeat.internal:2328", tls: Offbeat::Tls.new(ca: "/etc/offbeat/ca.pem"))
   #
-  # Certificates and keys are PEM, or paths of files with it. Files are read again for each
-  # connection, so that they may be exchanged; while they do not fit together, those of before stay.
-  # May be shared by clients and threads.
+  # Certificates and keys are PEM, or paths of PEM files. Files are read again for each connection, so that they can be
+  # replaced; while new ones are invalid or do not match, the previous ones are used. May be shared by clients and
+  # threads.
   class Tls
     include Undumpable
 
     # The name that the certificate must have; nil for the host of the address.
     attr_reader :server_name
 
-    # @param ca authorities, one of which must have signed the sidecar's certificate. Default: the system's
-    # @param certificate our own and those between it and its authority, for a sidecar that asks for one
+    # @param ca the authorities: one of them must have signed the sidecar's certificate. Default: the system's
+    # @param certificate the client's certificate and the intermediate ones, for a sidecar that asks for one
     # @param key the private key of the certificate, not encrypted
     # @param server_name the name that the sidecar's certificate must have. Default: the host of the address
     def initialize(ca: nil, certificate: nil, key: nil, server_name: nil)
@@ -35,7 +36,7 @@ module Offbeat
       context # reads the files for the first time
     end
 
-    # What OpenSSL makes connections with, by the newest files.
+    # The context for new connections of OpenSSL, from the newest valid files.
     def context
       @lock.synchronize do
         read = @sources.reveal.to_h { |name, source| [name, source && pem(name, source)] }
@@ -60,17 +61,17 @@ module Offbeat
       end
 
       source.include?("-----BEGIN ") ? source : File.binread(source)
-    rescue SystemCallError, ArgumentError => e # of a path with a zero byte
-      why = name == :key ? e.class : e.message # what is no path may be a key
+    rescue SystemCallError, ArgumentError => e # ArgumentError: a path with a zero byte
+      why = name == :key ? e.class : e.message # the message would show the text, which may be a key
       raise refused(name, "a file", "must be PEM, or the path of a file that can be read (#{why})")
     end
 
     def make(read)
       OpenSSL::SSL::SSLContext.new.tap do |context|
-        # Who connects compares the name: OpenSSL does it itself, but not with an IP address.
+        # {Endpoint} compares the name after it has connected: OpenSSL itself does not check IP addresses.
         context.set_params(cert_store: store(read[:ca]), verify_mode: OpenSSL::SSL::VERIFY_PEER,
                            verify_hostname: false, min_version: OpenSSL::SSL::TLS1_2_VERSION)
-        # HTTP says where it ends: a connection that breaks off within an answer is still detected.
+        # A connection may end without a TLS message: the length of an HTTP answer still shows whether it is complete.
         context.options |= OpenSSL::SSL::OP_IGNORE_UNEXPECTED_EOF if defined?(OpenSSL::SSL::OP_IGNORE_UNEXPECTED_EOF)
         context.alpn_protocols = ["http/1.1"]
         identify(context, read) if read[:certificate]
@@ -86,7 +87,7 @@ module Offbeat
 
     def identify(context, read)
       own, *between = certificates(:certificate, read[:certificate])
-      key = OpenSSL::PKey.read(read[:key], "") # or it would ask the terminal for a password
+      key = OpenSSL::PKey.read(read[:key], "") # otherwise OpenSSL would ask the terminal for a password
       context.add_certificate(own, key, between)
     rescue OpenSSL::PKey::PKeyError, ArgumentError
       raise refused(:key, "the key", "must be the private key of the certificate (PEM), not encrypted")
@@ -100,7 +101,7 @@ module Offbeat
       raise refused(name, "the text", "must be certificates (PEM)")
     end
 
-    # Without what was given: it may be a key.
+    # An error without the given value, which may be a key.
     def refused(name, found, allowed)
       InvalidArgument.new("tls.#{name}: #{found} is refused: #{allowed}",
                           reason: "ERROR_REASON_MALFORMED", field: "tls.#{name}", value: found, allowed: allowed)

@@ -5,28 +5,26 @@ require_relative "conversation"
 require_relative "endpoint"
 
 module Offbeat
-  # Messages to the sidecar and back: the Connect protocol's unary form over
-  # HTTP/1.1, with the messages as bytes. (The grpc gem cannot be used before and
-  # after a fork, and needs a long compilation; this needs neither.)
+  # Sends messages to the sidecar and returns its answers, in the unary form of the Connect protocol over HTTP/1.1, with
+  # the messages as bytes. (The grpc gem cannot be used both before and after a fork, and takes long to compile.)
   #
-  # Connections are made at the first call, kept for the next ones, one for each
-  # thread that calls at a time; a forked child makes its own.
+  # Connections are made at the first call and kept for the next ones, one for each thread that calls at the same time.
+  # A forked child makes its own.
   #
-  # What did not reach the sidecar is sent again for some four seconds: as long as a
-  # restart takes.
+  # Calls that do not reach the sidecar are sent again for about four seconds, as long as a restart takes.
   class Transport
     include Undumpable
 
     ATTEMPTS = 12
-    BACKOFF = 0.05 # seconds, doubled each time,
-    LONGEST_BACKOFF = 0.5 # up to this
-    LONGEST = 100_000_000 # seconds: sockets count time in fewer bits than Ruby
-    MAX_ANSWER_BYTES = 64 << 20 # a batch of 65,536 IDs that are all refused, with what is wrong about each
+    BACKOFF = 0.05 # seconds before the first retry; doubled for each further one
+    LONGEST_BACKOFF = 0.5 # seconds before a retry, at most
+    LONGEST = 100_000_000 # seconds: the longest timeout, because sockets count time in fewer bits than Ruby
+    MAX_ANSWER_BYTES = 64 << 20 # enough for a batch of 65,536 IDs that are all refused, with an error for each
     KEEP_ALIVE = 30 # seconds; the sidecar keeps idle connections for 60
     LOST = [SystemCallError, IOError, Net::HTTPBadResponse, SocketError].freeze
     private_constant :LOST
 
-    # @param options tls and token, as the {Endpoint} takes them
+    # @param options tls and token, as in {Endpoint#initialize}
     def initialize(address, **options)
       @endpoint = Endpoint.new(address, **options)
       @lock = Mutex.new
@@ -41,12 +39,13 @@ module Offbeat
       "#<#{self.class} #{address}>"
     end
 
-    # The bytes of an answer to the bytes of a question; raises what went wrong.
+    # Sends the bytes of a request, and returns the bytes of the answer. Raises an {Error} if there is none, or if it is
+    # a refusal.
     #
-    # @param service with its version: "v1.SlotService"
+    # @param service the service with its version, such as "v1.SlotService"
     def call(method, bytes, timeout, service: "v1.SlotService", attempts: ATTEMPTS)
       deadline = now + [timeout, LONGEST].min
-      credentials = @endpoint.credentials # outside: what they raise says nothing of the sidecar
+      credentials = @endpoint.credentials # outside of the block: their errors are not those of the sidecar
       attempt, lost = 0, nil
       begin
         attempt += 1
@@ -56,7 +55,7 @@ module Offbeat
       rescue OpenSSL::SSL::SSLError => e
         raise Untrusted.new(address, e)
       rescue Unavailable, *LOST => e
-        lost = e.is_a?(Unavailable) ? e : @endpoint.unreachable(e) # says more than that time is up
+        lost = e.is_a?(Unavailable) ? e : @endpoint.unreachable(e) # it says more than a later timeout would
         delay = [BACKOFF * (2**(attempt - 1)), LONGEST_BACKOFF].min
         raise lost if attempt >= attempts || now + delay >= deadline
 
@@ -65,14 +64,14 @@ module Offbeat
       end
     end
 
-    # A connection of its own, for messages in both directions; `opening` bounds making it.
+    # Opens a connection of its own for messages in both directions. `opening` is the timeout for that, in seconds.
     def converse(path, timeout, opening: timeout)
       Conversation.new(@endpoint, path, timeout, opening: opening)
     end
 
     def close
       @lock.synchronize do
-        @idle.each(&:finish) if @pid == Process.pid # or they are the parent's
+        @idle.each(&:finish) if @pid == Process.pid # others belong to the parent
         @idle.clear
       end
     end
@@ -99,7 +98,7 @@ module Offbeat
       response
     end
 
-    # Reads in pieces, with a bound on their number.
+    # Reads the body in parts, and raises {ResourceExhausted} if it has more than MAX_ANSWER_BYTES.
     def read(incoming)
       body = +""
       incoming.read_body do |part|
@@ -120,11 +119,11 @@ module Offbeat
         "connect-timeout-ms" => [(left * 1_000).ceil, 9_999_999_999].min.to_s, "accept-encoding" => "identity" }
     end
 
-    # An idle connection of this process that is still good, or a new one.
+    # An idle connection of this process that is still open, or a new one.
     def take(left)
       loop do
         connection = @lock.synchronize do
-          @idle, @pid = [], Process.pid unless @pid == Process.pid # the parent's stay the parent's
+          @idle, @pid = [], Process.pid unless @pid == Process.pid # after a fork, the idle ones belong to the parent
           @idle.pop
         end
         return connect(left) unless connection
@@ -142,7 +141,7 @@ module Offbeat
       http = Connection.new(@endpoint, nil, nil) # without a proxy
       http.open_timeout = left
       http.keep_alive_timeout = KEEP_ALIVE
-      http.max_retries = 0 # ours are made here, within the deadline
+      http.max_retries = 0 # {#call} retries itself, within the deadline
       http.start
     end
 
@@ -150,8 +149,9 @@ module Offbeat
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # The sidecar may answer, and close, before it has been sent all. After EPIPE, Net::HTTP reads such an
-    # answer; what the sidecar has not read makes it a reset.
+    # Raises EPIPE when the connection is reset while a request is sent: Net::HTTP then still reads the answer. The
+    # sidecar may answer and close the connection before it has read the whole request, and the unread part makes the
+    # close a reset.
     class Buffered < Net::BufferedIO
       # When the answer must be complete, by the monotonic clock.
       attr_writer :deadline
@@ -164,7 +164,8 @@ module Offbeat
 
       private
 
-      # Net::HTTP would wait as long again for every part of an answer, its head too.
+      # Limits each wait to the deadline. Net::HTTP would allow the whole timeout again for every part of an answer, and
+      # for its head.
       def rbuf_fill
         @read_timeout = @deadline - Process.clock_gettime(Process::CLOCK_MONOTONIC)
         raise Net::ReadTimeout unless @read_timeout.positive?
@@ -186,7 +187,8 @@ module Offbeat
         @deadline = @socket.deadline = deadline
       end
 
-      # Whether nobody has closed it. (Net::HTTP asks in a way that over TLS may wait forever.)
+      # Whether the connection is still open, and has nothing to read. (The check of Net::HTTP may block forever over
+      # TLS.)
       def quiet?
         @socket.io.read_nonblock(1, exception: false) == :wait_readable
       rescue SystemCallError, IOError, OpenSSL::SSL::SSLError
@@ -198,7 +200,7 @@ module Offbeat
       def connect
         @socket = Buffered.new(@endpoint.connect(@open_timeout), read_timeout: @read_timeout,
                                                                  write_timeout: @write_timeout)
-        # Net::HTTP also connects before a request, if the connection was idle for long or has just been closed.
+        # Net::HTTP also calls this before a request, if the connection was idle for long or has just been closed.
         @socket.deadline = @deadline
         on_connect
       rescue Errno::ETIMEDOUT

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Structs that never change, by keywords: equal if their members are, safe to share by threads.
+  # Immutable Structs with keyword arguments: equal if their members are equal, and safe to share between threads.
   module Value
-    # Makes them so; in the class of a value.
+    # Freezes new values. It is prepended to the singleton class of each Struct.
     module Frozen
       # Arrays are copied: the caller's own must not be frozen.
       def new(*positional, **members)

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Reads and writes fields of messages as bytes. On the wire a packed column of fixed-width numbers is the
-  # little-endian array itself: String#unpack reads it many times quicker than the gem's messages do.
+  # Reads and writes fields of messages as bytes. On the wire, a packed column of fixed-width numbers is the
+  # little-endian array itself: String#unpack reads it many times faster than the protobuf gem does.
   module Wire
-    SKIPPED = { 1 => 8, 5 => 4 }.freeze # bytes of values of fixed width
+    SKIPPED = { 1 => 8, 5 => 4 }.freeze # wire types of fixed width, and the bytes of their values
     private_constant :SKIPPED
 
-    # Takes fields (of messages, or of packed columns) out of a message: their bytes by number, those of one
-    # that came in parts joined, and the message without them.
+    # Takes fields (messages or packed columns) out of a message. Returns their bytes by field number, with the parts of
+    # a field joined, and the message without them.
     def self.taken(message, numbers)
       found, rest, at = numbers.to_h { |number| [number, nil] }, +"".b, 0
       while at < message.bytesize
@@ -28,9 +28,9 @@ module Offbeat
       [found.transform_values { |bytes| bytes || "" }, rest]
     end
 
-    # The header of a field of so many bytes.
+    # The header of a field with `length` bytes.
     def self.head(number, length)
-      head = [number << 3 | 2] # numbers up to 15
+      head = [number << 3 | 2] # for field numbers up to 15
       while length > 0x7f
         head << (length & 0x7f | 0x80)
         length >>= 7

@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Asks about many IDs at once. They are of one type; where some are refused, {BadIds} is raised, which
-  # carries the answer about the others, or with `return_errors` they stand in its `errors`.
+  # Asks about many IDs at once. The IDs of a call are of one type. If some are refused, {BadIds} is raised, which has
+  # the answer for the others; with `return_errors`, the answer is returned, and the refused IDs are in its `errors`.
   #
-  # `weights` say how large the IDs are, one for each, in the unit of the schedule's weight_quantum. `time_zones`
-  # are those that IDs live in, where the schedule is one of the calendar: one for each ID, each an IANA name, a
-  # zone of TZInfo or ActiveSupport, or nil for that of the schedule. `kind` is the kind of job: where the
-  # schedule declares kinds, one of them; else a label, by default "default".
+  # `weights` are the sizes of the IDs, one for each, in the unit of the schedule's weight_quantum. With a calendar,
+  # `time_zones` are the time zones that the IDs live in, one for each: an IANA name, a zone of TZInfo or ActiveSupport,
+  # or nil for that of the schedule. `kind` is the kind of job: one of those that the schedule declares; if it declares
+  # none, a label, by default "default".
   class Client
     STREAM_IDS = 8_192
 
-    # Any number of IDs of one type, in as few calls as that takes. If some are refused,
-    # raises {BadIds}, which carries the answers of the others; with `return_errors`
-    # returns them all, the refused ones in `errors`.
+    # Assigns any number of IDs of one type, in as few calls as possible: {SlotAssignments}. If some are refused, raises
+    # {BadIds}, which has the answer for the others; with `return_errors`, returns the answer, with the refused IDs in
+    # `errors`.
     #
-    # @param columns the columns that are wanted, by their names in {SlotAssignments}. Others are neither sent nor read.
-    #   Default: all but :last_run_unix_millis, which is there only if it is named
+    # @param columns the columns to return, by their names in {SlotAssignments}. Others are neither sent nor read.
+    #   Default: all except :last_run_unix_millis, which must be named
     def assign_slots(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil, time_zones: nil, columns: nil,
                      return_errors: false, timeout: nil)
       answer = nil
@@ -29,15 +29,15 @@ module Offbeat
       accepted(answer || nothing(schedule, id_type, timeout), return_errors)
     end
 
-    # Packed IDs, at the speed of the wire: bytes in, columns out, and no object for an ID on the way.
+    # Assigns packed IDs: {PackedAssignments}. Bytes go in and columns come out, without a Ruby object for each ID.
     #
-    # @param uuids a String of their bytes, 16 each, end to end
-    # @param integers instead of UUIDs: a String of integers of 64 bits, as `ids.pack("q<*")` makes it
-    # @param columns the columns that are wanted, such as `[:next_run_unix_millis]`: fewer take less time. Default: all
-    #   but :last_run_unix_millis, which is there only if it is named
+    # @param uuids a String of UUIDs, 16 bytes each, end to end
+    # @param integers instead of uuids: a String of 64-bit integers, as `ids.pack("q<*")` makes it
+    # @param columns the columns to return, such as `[:next_run_unix_millis]`: fewer take less time. Default: all except
+    #   :last_run_unix_millis, which must be named
     # @param time_zones the time zones that IDs live in, each once
-    # @param time_zone_indexes with time_zones: which of them each ID lives in, from 0, as `indexes.pack("l<*")` makes
-    #   it; -1 for that of the schedule
+    # @param time_zone_indexes with time_zones: the index of the time zone of each ID, from 0, as `indexes.pack("l<*")`
+    #   makes it; -1 for that of the schedule
     def assign_packed(schedule, uuids: nil, integers: nil, from_time: nil, kind: nil, columns: nil, time_zones: nil,
                       time_zone_indexes: nil, return_errors: false, timeout: nil)
       opening = V1::AssignSlotsRequest.encode(assigning(schedule, from_time, kind, columns))
@@ -50,8 +50,8 @@ module Offbeat
       accepted(answer, return_errors)
     end
 
-    # IDs as they come: an Enumerator of the answers, batch by batch, that holds one
-    # batch at a time. Refused IDs stand in the `errors` of their batch.
+    # Assigns IDs as they come: an Enumerator of {SlotAssignments}, batch by batch, which holds one batch at a time.
+    # Refused IDs are in the `errors` of their batch.
     #
     # @param columns as in {#assign_slots}
     def stream_slot_assignments(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil,
@@ -67,23 +67,23 @@ module Offbeat
       end
     end
 
-    # The runs that have become due since the last call, as {DueRuns}: each once, however often and
-    # irregularly you ask, and after an outage those that were missed. Keep `next_watermark_time` with the jobs,
-    # best in the same transaction, and pass it as the watermark of the next call.
+    # Lists the runs that have become due since the last call, as {DueRuns}: each run once, however often and
+    # irregularly this is called, and after an outage those that were missed. Keep `next_watermark_time` with the jobs,
+    # ideally in the same transaction, and pass it as the watermark of the next call.
     #
-    # @param watermark `next_watermark_time` of the last answer, or when the IDs began
-    # @param watermarks instead of it: one for each ID. An ID's next watermark is its own or `next_watermark_time`, the
-    #   later of both
-    # @param now_time until when runs are due. Default: now
-    # @param catch_up_policy a {CatchUpPolicy}: what becomes of runs that were missed
+    # @param watermark `next_watermark_time` of the last answer; in the first call, the time since which the IDs exist
+    # @param watermarks instead of watermark: one for each ID. The next watermark of an ID is the later of its own and
+    #   `next_watermark_time`
+    # @param now_time the time before which runs are due. Default: now
+    # @param catch_up_policy a {CatchUpPolicy}: what happens to missed runs
     # @param max_clock_skew how far in the future a watermark may lie, in seconds, beyond `look_ahead`. Default:
     #   60, or the shortest cycle if that is shorter
-    # @param look_ahead runs of this many seconds after `now_time` are listed too, to be enqueued for their start
-    #   times. Whether a run is late is judged by `now_time`. Default: 0
+    # @param look_ahead runs of this many seconds after `now_time` are listed too, to be enqueued with their start
+    #   times. Lateness is still measured against `now_time`. Default: 0
     def list_due_runs(schedule, ids, watermark: nil, watermarks: nil, now_time: nil, catch_up_policy: nil,
                       max_clock_skew: nil, look_ahead: nil, weights: nil, kind: nil, id_type: nil, time_zones: nil,
                       return_errors: false, timeout: nil)
-      # Now is taken once, so that all IDs of a call are asked about at one instant.
+      # Now is taken once, so that all batches of a call use the same instant.
       opening = V1::ListDueRunsRequest.new(schedule: Fields.schedule(schedule),
                                            now_time: Times.to_timestamp("now_time", now_time || now))
       opening.watermark_time = Times.to_timestamp("watermark_time", watermark) if watermark
@@ -100,9 +100,9 @@ module Offbeat
       accepted(DueRuns.new(encoder, parts, decided_by), return_errors)
     end
 
-    # How evenly a sample of IDs (65,536 at most; better all of them, or drawn at random, than the oldest)
-    # fills the slots, and what is wrong if it does not: an {Audit}. It warns of IDs that exclusions leave no
-    # run from `from_time` (default: now) on.
+    # Checks how evenly a sample of IDs fills the slots, and what is wrong if it does not: an {Audit}. Send at most
+    # 65,536 IDs: all of them, or some drawn at random, rather than the oldest. The audit warns of IDs that have no run
+    # from `from_time` (default: now) on because of exclusions.
     def audit_ids(schedule, ids, weights: nil, kind: nil, id_type: nil, from_time: nil, return_errors: false,
                   timeout: nil)
       request = V1::AuditIdsRequest.new(schedule: Fields.schedule(schedule))
@@ -139,7 +139,7 @@ module Offbeat
       zones&.finish
     end
 
-    # All of a question but its IDs. Now is taken once, so that all IDs of a call are asked about at one instant.
+    # A request without its IDs. Now is taken once, so that all batches of a call use the same instant.
     def assigning(schedule, from_time, kind, columns)
       opening = V1::AssignSlotsRequest.new(schedule: Fields.schedule(schedule),
                                            from_time: Times.to_timestamp("from_time", from_time || now))
@@ -148,7 +148,7 @@ module Offbeat
       opening
     end
 
-    # Weights are cut by what the sidecar makes of the schedule, which may be a name.
+    # Weights are cut by the schedule with its defaults filled in, which may also be given by name.
     def batches(schedule, ids, size, weights, timeout)
       spec = weights && resolved(schedule, timeout).message.spec
       Batches.new(ids, size, weights: weights, spec: spec)
@@ -158,7 +158,7 @@ module Offbeat
       ask("DescribeSchedule", V1::DescribeScheduleRequest.new(schedule: schedule), V1::DescribeScheduleResponse, timeout)
     end
 
-    # The bytes of an answer to the bytes of a question about packed IDs, and who decided.
+    # The bytes of the answer to a request about packed IDs, given as bytes, and where it was decided.
     def packed_answer(question, timeout)
       return [call_bytes("AssignSlots", question, timeout), :sidecar] if mode == :remote
 
@@ -168,7 +168,7 @@ module Offbeat
       [answer.is_a?(String) ? answer : V1::AssignSlotsResponse.encode(answer), decided_by]
     end
 
-    # Pairs of IDs and the pages of the answer about them.
+    # Pairs: the IDs of a batch, and the pages of its answer.
     def due_parts(opening, ids, watermarks, encoder, weights, time_zones, timeout)
       watermarks &&= Beside.new("watermarks", watermarks)
       zones = Beside.time_zones(time_zones)
@@ -184,7 +184,8 @@ module Offbeat
       parts.empty? ? [[[], [no_due_runs(opening, timeout)]]] : parts
     end
 
-    # The answer about a batch, or the answers about its halves, if it takes the sidecar too long.
+    # The answer for a batch. If the sidecar refuses the batch because it needs too much work, the answers for its
+    # halves.
     # @param columns IDs, weights, watermarks and time zones
     def due_halves(opening, encoder, columns, timeout)
       ids, weights, watermarks, zones = columns
@@ -212,7 +213,7 @@ module Offbeat
       end
     end
 
-    # No IDs, no runs: let the sidecar check the schedule anyway.
+    # The answer without IDs: no runs. The sidecar checks the schedule anyway.
     def no_due_runs(opening, timeout)
       times = [Times.from_timestamp(opening.now_time) + (Times.from_optional(opening.look_ahead) || 0),
                Times.from_optional_timestamp(opening.watermark_time)]
@@ -223,7 +224,7 @@ module Offbeat
                                                runs: V1::DueRuns.new), answered.decided_by)
     end
 
-    # No IDs: let the sidecar check the schedule anyway.
+    # The answer without IDs. The sidecar checks the schedule anyway.
     def nothing(schedule, id_type, timeout)
       answer = SlotAssignments.new(IdEncoder.new(id_type))
       answer.identify(*resolved(Fields.schedule(schedule), timeout))

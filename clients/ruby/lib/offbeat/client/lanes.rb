@@ -3,8 +3,8 @@
 module Offbeat
   # Asks about the lanes of jobs.
   class Client
-    # Where a job's next attempt runs: a {LaneRoute}, or a {PermanentFailure} after it has exceeded the timeout
-    # of the last lane.
+    # Routes the next attempt of a job: a {LaneRoute}, or a {PermanentFailure} if the job has exceeded the timeout of
+    # the last lane.
     #
     # @param timed_out_lane_names the lanes whose timeout the job has exceeded, in any order
     # @param prediction a {LanePrediction}
@@ -51,17 +51,17 @@ module Offbeat
 
     # Plans lanes, or says that there should be none: a {LanePlan}. Beta: it may change in ways that break callers.
     #
-    # @param run_times how long jobs run, each on a worker of its own: an Enumerable of seconds, a Hash of types of job to
-    #   these (then lanes by type are compared, too), a {RunTimeHistogram} or {RunTimePercentiles}
-    # @param arrival_rate jobs that arrive, per second
+    # @param run_times how long jobs run, each on a worker of its own: an Enumerable of seconds, a Hash of job types to
+    #   such Enumerables (lanes by type are then compared too), a {RunTimeHistogram} or {RunTimePercentiles}
+    # @param arrival_rate jobs that arrive per second
     # @param worker_count workers in all
-    # @param tolerated_wait how long people accept to wait until their job starts, in seconds: no express
-    #   timeout is longer. Default: no bound
+    # @param tolerated_wait how long people accept waiting until their job starts, in seconds: no express timeout is
+    #   longer than this. Default: no bound
     # @param slowdown_floor lower bound on the run times that slowdown is computed with, in seconds. Default: the 10th
     #   percentile of the run times
     # @param on_timeout :abort, the default, or :suspend
     # @param max_lane_count 2 or 3, the default
-    # @param seed of the simulation: the same question with the same seed has the same answer. Default: 0
+    # @param seed the seed of the simulation: the same request with the same seed has the same answer. Default: 0
     def plan_lanes(run_times, arrival_rate:, worker_count:, tolerated_wait: nil, slowdown_floor: nil, on_timeout: nil,
                    max_lane_count: nil, seed: nil, timeout: nil)
       request = V1beta1::PlanLanesRequest.new(run_times_field(run_times))

@@ -5,8 +5,8 @@ require_relative "../v1beta1/lateness_pb"
 module Offbeat
   # Tells the sidecar how late runs started, for deployments that scrape its metrics but not those of the workers.
   class Client
-    # Records seconds from the scheduled to the actual start of runs: at most 65,536. A run that started early counts
-    # as 0. {Lateness} does this for a job, and never fails it. Beta: it may change in ways that break callers.
+    # Records the seconds from the scheduled to the actual start of at most 65,536 runs. A run that started early counts
+    # as 0. {Lateness} does this for jobs, and never makes them fail. Beta: it may change in ways that break callers.
     #
     # @param schedule_name the schedule's label in the metric: its name without its version
     # @return whether the schedule and kind have a series of their own; after the first 100 pairs, others are

@@ -1,16 +1,17 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Asks how IDs go over from one schedule to another.
+  # Asks how to move IDs from one schedule to another.
   class Client
-    # How IDs go over so that none is lost, and none runs twice within a span: a {MigrationPlan}.
+    # Plans how IDs change from one schedule to another so that none is lost, and none runs twice within `min_gap`: a
+    # {MigrationPlan}.
     #
     # @param cutover_time when the new schedule takes over. Default: the next start of a cycle of the old one
-    # @param min_gap no ID runs twice within so many seconds. Default: 0, which leaves out nothing
-    # @param ids any number of IDs of one type, to get their last old and first new runs; refused ones are
-    #   raised, or returned, as by {#assign_slots}
-    # @param kind which kind goes over, where a schedule declares kinds
-    # @param sql_target a {SqlTarget}, to have the plan as conditions of SQL
+    # @param min_gap no ID runs twice within this many seconds. Default: 0, which leaves out no runs
+    # @param ids any number of IDs of one type, to get their last old and first new runs. Refused IDs are raised or
+    #   returned as by {#assign_slots}
+    # @param kind the kind that moves, if a schedule declares kinds
+    # @param sql_target a {SqlTarget}, to get the plan as conditions of SQL too
     def plan_migration(old_schedule, new_schedule, cutover_time: nil, min_gap: nil, ids: nil, kind: nil, id_type: nil,
                        sql_target: nil, return_errors: false, timeout: nil)
       opening = V1::PlanMigrationRequest.new(old_schedule: Fields.schedule(old_schedule, "old_schedule"),
@@ -26,7 +27,7 @@ module Offbeat
 
     private
 
-    # The plan, and pairs of IDs and the message about them.
+    # The plan, and pairs: the IDs of a batch, and the message that answers them.
     def migrated(opening, ids, encoder, timeout)
       plan, parts = nil, []
       (ids.nil? ? [] : IdEncoder.batches(ids)).each do |batch|
@@ -37,7 +38,7 @@ module Offbeat
         next if plan
 
         plan = answer
-        opening.cutover_time = plan.cutover_time # one cutover for all
+        opening.cutover_time = plan.cutover_time # one cutover for all batches
         opening.sql_target = nil
       end
       [plan || call("PlanMigration", opening, V1::PlanMigrationResponse, timeout), parts]

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Asks what the sidecar is.
+  # Asks about the sidecar itself.
   class Client
     # The version, time-zone database and limits of the sidecar: a {ServerInfo}.
     def server_info(timeout: nil)

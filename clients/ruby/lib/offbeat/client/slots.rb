@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Asks when IDs run, one by one, and about schedules. Where a {Schedule} goes, a {ScheduleReference} does, and so
-  # does its text: "bank-sync/3". Where that declares kinds, questions about runs name one of them.
+  # Asks when single IDs run, and about schedules. Every method that takes a {Schedule} also takes a {ScheduleReference}
+  # or its text, such as "bank-sync/3". If the schedule declares kinds, calls about runs must name one of them.
   class Client
-    DEFAULT_KIND = "default" # that of the sidecar
+    DEFAULT_KIND = "default" # the same as the sidecar's
     private_constant :DEFAULT_KIND
 
-    # What a schedule's defaults resolve to, its fingerprint, slot, kinds and expected load.
+    # Describes a schedule: a {Description} with its defaults filled in, its fingerprint, its kinds, its slot at
+    # `at_time` (default: now), and the load to expect for a `population`.
     def describe_schedule(schedule, at_time: nil, population: nil, timeout: nil)
       request = V1::DescribeScheduleRequest.new(schedule: Fields.schedule(schedule))
       request.at_time = Times.to_timestamp("at_time", at_time) if at_time
@@ -16,7 +17,7 @@ module Offbeat
       Description.of(answered.message, answered.decided_by)
     end
 
-    # The {ListedSchedule}s that the sidecar has loaded, or the versions of one `name`.
+    # The {ListedSchedule}s that the sidecar has loaded; with a `name`, only its versions.
     def list_schedules(name: nil, timeout: nil)
       request = V1::ListSchedulesRequest.new
       Offbeat.set_field(request, "name", name)
@@ -30,10 +31,9 @@ module Offbeat
       end
     end
 
-    # The slots that start in a window; by default as many as a cycle has, from now on. With a
-    # {SqlTarget}, each with the {Predicate} that selects its rows: those of a cycle's
-    # slots share out all rows whose ID is not NULL. `kind` is the kind whose rows the predicates select, where
-    # the schedule declares kinds.
+    # The {Slot}s that start in a window; by default as many as a cycle has, from now on. With a {SqlTarget}, each has
+    # the {Predicate} that selects its rows: those of a cycle's slots are a partition of all rows whose ID is not NULL.
+    # `kind` is the kind whose rows the predicates select, if the schedule declares kinds.
     def list_slots(schedule, start_time: nil, end_time: nil, sql_target: nil, kind: nil, timeout: nil)
       request = V1::ListSlotsRequest.new(schedule: Fields.schedule(schedule))
       request.start_time = Times.to_timestamp("start_time", start_time) if start_time
@@ -49,13 +49,13 @@ module Offbeat
       end
     end
 
-    # The rows that run in a window, as a {Predicate}. Not for :twister, whose offsets no database computes.
+    # The rows that run in a window, as a {Predicate}. Not for :twister, because no database computes its offsets.
     #
     # @param start_time when the window starts. Default: now
-    # @param end_time when it ends: at most the longest cycle after its start (with a calendar, and 24 h)
-    # @param kind whose runs, where the schedule declares kinds
-    # @param time_zones the time zones that rows live in, each once, where the schedule is one of the calendar and
-    #   the column has a `time_zone_column`: rows of others, or of none, are not selected
+    # @param end_time when the window ends: at most the longest cycle after its start (with a calendar, up to 24 h more)
+    # @param kind the kind whose runs count, if the schedule declares kinds
+    # @param time_zones with a calendar and a `time_zone_column`: the time zones that rows live in, each once. Rows of
+    #   others, or of none, are not selected
     def window_predicate(schedule, sql_target, end_time:, start_time: nil, kind: nil, time_zones: [], timeout: nil)
       request = V1::GetWindowPredicateRequest.new(schedule: Fields.schedule(schedule), sql_target: sql_target.to_message,
                                                   end_time: Times.to_timestamp("end_time", end_time))
@@ -66,11 +66,11 @@ module Offbeat
       Predicate.of(response.predicate, SqlIndex.of(response.sql_index), sql_target)
     end
 
-    # One ID: for more than a few, {#assign_slots} is far quicker. `kind` names the kind of job, which is part
-    # of the run keys: where the schedule declares kinds, one of them, which decides slot and time; else a label
-    # that moves nothing, by default "default". `weight` says how large the ID is, in the unit of the schedule's
-    # weight_quantum; `new_id` is a {NewId}, if its first run is wanted. `time_zone` is the time zone that
-    # the ID lives in, where the schedule is one of the calendar; by default that of the schedule.
+    # Assigns one ID: an {Assignment}. For more than a few IDs, {#assign_slots} is far faster. `kind` is the kind of
+    # job, which is part of the run keys. If the schedule declares kinds, it must be one of them, and decides slot and
+    # time; otherwise it is a label that moves nothing, by default "default". `weight` is the size of the ID, in the
+    # unit of the schedule's weight_quantum. With a {NewId} as `new_id`, the answer has the first run too. With a
+    # calendar, `time_zone` is the time zone that the ID lives in, by default that of the schedule.
     def assign_slot(schedule, id, from_time: nil, next_run_count: nil, kind: nil, id_type: nil, weight: nil,
                     new_id: nil, time_zone: nil, timeout: nil)
       request = V1::AssignSlotRequest.new(schedule: Fields.schedule(schedule), id: IdEncoder.new(id_type).one(id))
@@ -85,13 +85,13 @@ module Offbeat
       Assignment.of(id, kind, answered.message, answered.decided_by)
     end
 
-    # At which slots kinds of job must run so that no two meet on the same ID. Give
-    # `kind_count`, or how long a run of each kind takes in `run_times`. A schedule that declares its `kinds`
-    # places them so.
+    # The slots in which kinds of job must run so that no two of them meet on the same ID: {Reciprocals}. Give
+    # `kind_count` or, in `run_times`, how long a run of each kind takes, in seconds. A schedule that declares `kinds`
+    # places them in the same way.
     #
     # @param kind_spacing :even (the default) or :stable
-    # @param kind_conflicts which kinds must not meet, where others may, as pairs of their indexes: [[0, 1], [1, 2]].
-    #   Default: no two
+    # @param kind_conflicts which kinds must not meet, if others may, as pairs of their indexes: [[0, 1], [1, 2]].
+    #   Default: no two kinds may meet
     # @param polling_delay how long a due job may wait until it is enqueued, in seconds
     # @param slot_job_delay how long the job that enqueues a slot may itself wait and run, in seconds
     def reciprocal_slots(schedule, slot_index: 0, kind_count: nil, run_times: [], kind_spacing: nil,
@@ -110,8 +110,8 @@ module Offbeat
       Reciprocals.of(call("GetReciprocalSlots", request, V1::GetReciprocalSlotsResponse, timeout))
     end
 
-    # Whether jobs that lock the same ID are kept apart by the schedules that they have today: a {Comparison}.
-    # It never says so where it does not know.
+    # Whether jobs that lock the same ID are kept apart by the schedules that they have today: a {Comparison}. The
+    # answer is :apart only if that is certain.
     #
     # @param jobs 2 to 32 {ComparedJob}s, or schedules without kinds
     def compare_schedules(jobs, timeout: nil)

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Asks for the jobs of groups, spread.
+  # Spreads the jobs of groups.
   class Client
-    # The jobs of groups, so that jobs of one group stay `feeder_count` turns apart: an
-    # Enumerable of {SpreadTurn}s, with a certificate when they have all been taken.
+    # The jobs of groups, spread so that jobs of one group stay `feeder_count` turns apart: an Enumerable of
+    # {SpreadTurn}s, which has a certificate once all turns have been taken.
     #
     # Groups and jobs are pulled when they are needed.
     #
@@ -36,7 +36,8 @@ module Offbeat
     end
 
     # A spread that outlives calls and is shared by its name: producers submit groups, and consumers pull their jobs.
-    # This makes no connection: calls open the spread where it is needed, and again after a restart of the sidecar.
+    # This makes no connection: later calls open the spread if the sidecar does not know it, also after a restart of the
+    # sidecar.
     #
     # @param feeder_count how many groups take turns
     # @param policy :round_robin, the default, or :cooldown
@@ -59,8 +60,7 @@ module Offbeat
       NamedSpread.new(Named::Calls.new(@transport, @timeout, name, spec))
     end
 
-    # The named spreads, by name, as an Enumerator of {SpreadDescription}s that asks for a
-    # page when it is needed.
+    # The named spreads, by name, as an Enumerator of {SpreadDescription}s that fetches pages on demand.
     def list_spreads(timeout: nil)
       Enumerator.new do |spreads|
         request = V1::ListSpreadsRequest.new

@@ -8,8 +8,8 @@ module Offbeat
 
     # Shares workers out over {Stage}s: a {WorkerAllocation}, or nil if every stage is done.
     #
-    # @param rule :minimum_score, the default, or :d_hondt, which is kinder to large stages
-    # @param weighting :even, the default, or :latency: the last stages of the pipeline go first
+    # @param rule :minimum_score, the default, or :d_hondt, which favours large stages more
+    # @param weighting :even, the default, or :latency, which favours the last stages of the pipeline
     # @param max_move_count hysteresis: at most this many workers move. Default: any number
     # @param min_improvement_percent hysteresis: workers move only if the score falls by at least this. Default: 0
     # @param prevent_starvation whether every stage with waiting jobs gets at least one worker, where there are
@@ -24,8 +24,8 @@ module Offbeat
       WorkerAllocation.of(response.allocation) unless outcome(response) == :all_stages_done
     end
 
-    # Where a worker goes that has just finished a job: a {StageChoice}, or nil if every stage is done. It counts among
-    # the current workers of its stage, and not among the busy ones.
+    # Chooses the next stage of a worker that has just finished a job: a {StageChoice}, or nil if every stage is done.
+    # The worker must count among the current workers of its stage, and not among the busy ones.
     #
     # @param current_stage_name its stage; nil for a new worker
     # @param min_gain_percent hysteresis: it stays unless it is worth more elsewhere by at least this. Default: 0
@@ -51,7 +51,7 @@ module Offbeat
       request
     end
 
-    # Which of the outcomes an answer has. An empty one must not pass for one of them.
+    # The name of the outcome of an answer. An answer without a known outcome must not pass for one of them.
     def outcome(response)
       response.outcome or raise Error, "the answer has no outcome that this client knows"
     end

@@ -4,7 +4,7 @@ require_relative "schedule"
 
 module Offbeat
   module Local
-    # `AssignSlot`: where one ID stands, and when it runs.
+    # `AssignSlot`: the place of one ID, and its runs.
     class AssignSlot
       def self.needs_sidecar(request)
         return "weights need a sidecar: clients decide IDs of one piece" if request.has_weight?
@@ -13,8 +13,9 @@ module Offbeat
         "time zones of IDs need a sidecar: clients know no time zones" unless request.time_zone.empty?
       end
 
-      # @param resolve makes the {Schedule}, or refuses it when its turn has come
-      # @param now the instant that a request without one is about, in nanoseconds
+      # @param resolve returns the {Schedule} or refuses it; called at the point where the sidecar also checks the
+      #   schedule
+      # @param now the default of from_time, in nanoseconds
       def self.answer(request, resolve, now)
         new(request, resolve.call.of_kind(request.kind), now).answer
       end

@@ -5,8 +5,8 @@ require_relative "schedule"
 module Offbeat
   module Local
     # Schedules by name, from a file that `offbeat schedules export` has written: the JSON of a ListSchedulesResponse.
-    # It is read again when it changes. A version never changes its meaning: a file that gives it another one is
-    # refused, and the schedules of the file before stay. May be shared by threads.
+    # It is read again when it changes. A version never changes its meaning: a file that gives another meaning to a
+    # version is refused, and the schedules of the previous file stay. May be shared by threads.
     class Catalog
       LOOK_INTERVAL = 1.0 # seconds between two polls of the file
       MAX_BYTES = 16 << 20
@@ -32,7 +32,7 @@ module Offbeat
         @entries["#{name}/#{version}"]
       end
 
-      # The refusal of a name that the file does not hold.
+      # The refusal of a name and version that the file does not have.
       def unknown(name, version)
         of_name = @entries.keys.select { |key| key.start_with?("#{name}/") }
         known = of_name.empty? ? @entries.keys : of_name
@@ -56,7 +56,7 @@ module Offbeat
         end
       end
 
-      # Reads the file if it has changed. One that is refused is not read again until it changes once more.
+      # Reads the file if it has changed. A file that is refused is not read again until it changes.
       def look
         stat = File.stat(@path)
         seen = [stat.mtime, stat.size, stat.ino]

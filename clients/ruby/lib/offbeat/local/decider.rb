@@ -8,28 +8,28 @@ require_relative "route_job"
 require_relative "slots"
 
 module Offbeat
-  # Decides in this process what needs no sidecar: messages in, messages out, equal to the bit. What it does not decide,
-  # and why, {Client#local_refusal} says.
+  # Decides in this process the requests that need no sidecar: messages in, messages out, identical to the sidecar's to
+  # the bit. {Client#local_refusal} says which schedules it does not decide, and why.
   module Local
-    # Answers the requests of a client, as far as that needs no sidecar. May be shared by threads.
+    # Answers those requests of a client that need no sidecar. May be shared by threads.
     class Decider
       METHODS = { "AssignSlot" => AssignSlot, "AssignSlots" => AssignSlots, "DescribeSchedule" => DescribeSchedule,
                   "ListSlots" => ListSlots, "GetWindowPredicate" => GetWindowPredicate,
                   "ListDueRuns" => ListDueRuns }.freeze
       PREDICATES = %w[ListSlots GetWindowPredicate].freeze
-      REMEMBERED = 256 # schedules that were checked
+      REMEMBERED = 256 # how many checked schedules are kept
       private_constant :METHODS, :PREDICATES, :REMEMBERED
 
       # @param schedules the path of a file of schedules, or nil
-      # @param clock answers `call` with the time
+      # @param clock an object whose `call` returns the current time
       def initialize(schedules: nil, clock: -> { Time.now })
         @catalog = schedules && Catalog.new(schedules)
         @clock = clock
         @lock, @checked = Mutex.new, {}
       end
 
-      # The answer to a request. Throws :needs_sidecar if it takes one, and why, or the refusal of a schedule that the
-      # file does not name.
+      # The answer to a request. If it needs a sidecar, throws :needs_sidecar with the reason, or with the refusal of a
+      # schedule that the file does not have.
       def answer(method, request)
         return RouteJob.answer(request) if method == "RouteJob"
 
@@ -47,10 +47,10 @@ module Offbeat
         end
         false
       rescue Refusal
-        true # it is refused
+        true # a refusal needs no sidecar
       end
 
-      # Why a schedule needs a sidecar; nil if it needs none. Refuses one that is wrong.
+      # Why a schedule needs a sidecar; nil if it needs none. Refuses an invalid schedule.
       def refusal(message)
         entry = entry(message)
         return entry.needs_sidecar if entry.needs_sidecar
@@ -63,7 +63,8 @@ module Offbeat
 
       private
 
-      # What is known about the schedule of a request that needs no sidecar; throws why others do.
+      # The entry of the schedule of a request that needs no sidecar. For other requests, throws :needs_sidecar with the
+      # reason.
       def entry_for(method, request)
         deciding = METHODS[method] or throw(:needs_sidecar, "#{method} needs a sidecar")
         entry = entry(request.schedule)
@@ -72,7 +73,7 @@ module Offbeat
         entry
       end
 
-      # What is known about the schedule of a request before it is checked.
+      # The entry of the schedule of a request, before the schedule is checked.
       def entry(message)
         case message&.schedule
         when :reference then Refusal.under("schedule.reference") { named(message.reference) }
@@ -95,7 +96,7 @@ module Offbeat
         @catalog.find(name, version) or throw(:needs_sidecar, @catalog.unknown(name, version))
       end
 
-      # The schedule of a spec that needs no sidecar. It is remembered.
+      # The schedule of a spec that needs no sidecar, which is then remembered.
       def check(message)
         Refusal.required("schedule", message, "it must be set")
         spec = Refusal.required("schedule", message.spec, "spec or reference must be set")
@@ -107,7 +108,7 @@ module Offbeat
         schedule
       end
 
-      # Clients write the conditions of hashes alone.
+      # Clients write predicates only for the placement HASH.
       def check_predicates(request, entry)
         placement = entry.schedule ? entry.schedule.placement.name : request.schedule&.spec&.placement.to_s
         needs = %w[TWISTER FRACTION].find { |name| placement.end_with?(name) } or return
@@ -119,7 +120,7 @@ module Offbeat
       end
     end
 
-    # The shard of an ID's message.
+    # The shard of an ID, given as a message.
     def self.shard(message, shard_count, salt)
       raise Refusal.new(:MALFORMED, "shard_count", shard_count.inspect, "must be an Integer") unless shard_count.is_a?(Integer)
 

@@ -6,7 +6,7 @@ require_relative "page"
 
 module Offbeat
   module Local
-    # `ListDueRuns`: what is due, and what was missed. Instants are milliseconds.
+    # `ListDueRuns`: the runs that are due, and those that were missed. Instants are in milliseconds.
     class ListDueRuns
       COLUMNS = %i[id_indexes piece_indexes cycle_indexes scheduled_unix_millis start_unix_millis].freeze
       private_constant :COLUMNS
@@ -45,7 +45,7 @@ module Offbeat
       def answer
         is_full = false
         @ids.place_each(@asked) do |id, place, row|
-          # Behind a page that is full, nothing is looked at but whether IDs are refused.
+          # Once the page is full, the remaining IDs are only checked, for their errors.
           is_full ||= catch(:full) { add(row, id, place) } if id
         end
         return last_page unless is_full
@@ -77,7 +77,7 @@ module Offbeat
         )
       end
 
-      # The runs of an ID: the late one first. Throws :full, or returns false.
+      # Adds the runs of an ID, the late one first. Throws :full if the page is full; otherwise returns false.
       def add(row, id, place)
         watermark = @watermarks.is_a?(Array) ? @watermarks[row] : @watermarks
         finish = [@spec.end, watermark].max
@@ -86,7 +86,7 @@ module Offbeat
           @asked.first_cycle(place.cycle_offset, Instants.within_time(bound))
         end
         late_count = on_time - caught_up
-        # Runs that are listed before they are due take no missed run's place.
+        # A run that is due and on time replaces the missed one. A run that look_ahead lists early does not.
         wanted = @spec.drops? || now > on_time ? 0 : [late_count, 1].min
         want(wanted + last - on_time)
         @dropped += on_time - first - wanted
@@ -107,12 +107,12 @@ module Offbeat
                      "must have #{DUE_PAGED_RUNS}: ask for fewer IDs at once, or shorten the horizon")
       end
 
-      # A run that is not due yet.
+      # Notes the start of the next run of an ID, which is not listed.
       def expect(start)
         @next_due = [@next_due || start, start].min if Instants.millis_in_time?(start)
       end
 
-      # The latest of the missed runs.
+      # Adds the latest of the missed runs, unless it is dropped or superseded.
       def add_late(row, id, place, cycle)
         hash = @schedule.placement.smear_hash(id)
         start = @late_runs ? @late_runs.start(place, hash, @spec.now) : @spec.now + ((hash * @spec.smear_span) >> 64)
@@ -126,7 +126,7 @@ module Offbeat
         end
       end
 
-      # The last start of a late run that the next regular run does not supersede.
+      # The latest start of a late run at which the next regular run does not supersede it.
       def last_start(place)
         _, start = @asked.next_run(place.cycle_offset, Instants.within_time(@spec.now))
         Instants.millis_in_time?(start) ? start - [@spec.min_gap, 1].max : Float::INFINITY

@@ -4,8 +4,8 @@ require_relative "schedule"
 
 module Offbeat
   module Local
-    # A question for due runs, checked. Instants and spans are milliseconds, instants rounded up: as runs start on whole
-    # milliseconds, none lies between an instant and its rounding.
+    # A checked request for due runs. Instants and spans are in milliseconds. Instants are rounded up: runs start on
+    # whole milliseconds, so that none lies between an instant and its rounding.
     class DueSpec
       A_MINUTE = 60 * Instants::SECOND
       IN_POLICY = %w[missed_run_policy on_time_tolerance horizon smear_span min_gap].freeze
@@ -13,7 +13,7 @@ module Offbeat
 
       attr_reader :now, :end, :on_time_from, :caught_up_from, :smear_span, :min_gap
 
-      # @param now the instant of the question, in nanoseconds
+      # @param now the instant of the request, in nanoseconds
       def initialize(request, asked, now)
         @asked, @schedule = asked, asked.schedule
         given = read(request)
@@ -33,7 +33,7 @@ module Offbeat
         @drops
       end
 
-      # The watermarks of these IDs: one for all, or an Array.
+      # The watermarks of the IDs: one number for all, or an Array with one for each.
       def watermarks(request, id_count)
         field, each = "watermark_time", request.watermark_unix_millis
         time = request.watermark_time
@@ -80,7 +80,7 @@ module Offbeat
         raise
       end
 
-      # What the request sets, in nanoseconds.
+      # The values that the request sets; spans in nanoseconds.
       def read(request)
         spans = %w[max_clock_skew look_ahead].to_h { |name| [name, Instants.span(name, request[name])] }
         policy = request.catch_up_policy || V1::CatchUpPolicy.new
@@ -93,7 +93,7 @@ module Offbeat
         spans
       end
 
-      # All spans, with their defaults.
+      # All spans in nanoseconds, checked and with their defaults.
       def check(given)
         if @drops && given["on_time_tolerance"].nil?
           raise Refusal.missing("on_time_tolerance", "must be set with the policy DROP: at least the time between two " \
@@ -119,7 +119,7 @@ module Offbeat
                           "must be 0s to #{Instants.seconds_text(period)}, one period")
       end
 
-      # With kinds a run may start late by what the run time leaves of the smallest gap, and no more.
+      # With kinds, a run may start late by at most what a kind's run time leaves of its gap (the least over all kinds).
       def tolerance(given, a_minute)
         name = "on_time_tolerance"
         kinds = @schedule.kinds or return up_to_a_period(name, given[name] || a_minute)

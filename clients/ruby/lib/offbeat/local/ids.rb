@@ -5,8 +5,8 @@ require_relative "limits"
 
 module Offbeat
   module Local
-    # An ID as messages hold it, checked: its type, its canonical text, and the number that a twister or a fraction
-    # is decided by.
+    # A checked ID of a message: its type, its canonical text, and the number that the placements TWISTER and FRACTION
+    # use.
     class Id
       DECIMAL = /\A(?:0|-?[1-9][0-9]*)\z/
       UUID = /\A(?:\h{32}|\h{8}-\h{4}-\h{4}-\h{4}-\h{12})\z/
@@ -18,7 +18,7 @@ module Offbeat
         @type, @canonical, @number = type, canonical, number
       end
 
-      # The ID of a field of the message Id, or of a column.
+      # The ID from a field of the message Id, or from a value of a column.
       def self.of(field, value)
         case field
         when :uuid then uuid(value)
@@ -54,7 +54,7 @@ module Offbeat
           raise Refusal.new(:MALFORMED, "", Refusal.quoted(text),
                             "must be an integer in decimal, without plus sign or leading zeros")
         end
-        # Longer texts are not converted: that takes long.
+        # Longer texts are out of range, and slow to convert.
         number = text.to_i if text.size <= 40
         return new(:integer, text, number) if number && number.abs < 2**128
 
@@ -82,19 +82,19 @@ module Offbeat
         value.to_s.sub(/\.0e/, "e").sub(/e([+-])0*/) { Regexp.last_match(1) == "-" ? "e-" : "e" }
       end
 
-      # The first and the last 8 bytes of MD5(salt ‖ canonical text): where the ID stands, and what smears it. MD5
-      # because every database has it; it protects nothing.
+      # The first and the last 8 bytes of MD5(salt ‖ canonical text), as numbers: the first one places the ID, the last
+      # one smears its late runs. MD5 because every database has it; it protects nothing.
       def hashes(salt)
         Digest::MD5.digest(salt + canonical.b).unpack("Q>Q>")
       end
 
-      # As refusals name it.
+      # The ID as refusals show it.
       def to_s
         shown = { text: -> { Refusal.quoted(canonical) }, fraction: -> { Id.shown(number) } }.fetch(type) { -> { canonical } }
         "the #{type} #{shown.call}"
       end
 
-      # A fraction identifies no row: two may hold the same.
+      # Whether the ID identifies a row. A fraction does not: two rows may hold the same one.
       def identity?
         type != :fraction
       end
@@ -124,8 +124,8 @@ module Offbeat
         @errors = []
       end
 
-      # Yields each {Id} with its {Place}, as a kind of a schedule has it, and its row; nil for both of one that is
-      # refused, which then stands in {#errors}.
+      # Yields each {Id} with its {Place} in a {KindSchedule}, and its row. For a refused ID, both are nil, and
+      # {#errors} has an entry.
       def place_each(asked)
         field = FIELDS.fetch(@name)
         @values.each_with_index do |value, row|

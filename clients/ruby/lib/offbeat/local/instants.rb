@@ -4,7 +4,7 @@ require_relative "refusal"
 
 module Offbeat
   module Local
-    # Instants and spans of messages as whole nanoseconds, and as the sidecar writes them.
+    # Converts instants and spans of messages to whole nanoseconds, and to text as the sidecar writes it.
     module Instants
       SECOND = 1_000_000_000
       MILLI = 1_000_000
@@ -48,12 +48,12 @@ module Offbeat
         in_time?(millis * MILLI)
       end
 
-      # The nearest millisecond in the years 1 to 9999, or their end.
+      # The instant in milliseconds, or the nearer end of the years 1 to 9999 if it is outside of them.
       def within_time(millis)
         millis.clamp(MIN / MILLI, ceil_millis(MAX))
       end
 
-      # Rounded up. (Ruby rounds a quotient down.)
+      # Nanoseconds as milliseconds, rounded up. (Ruby rounds quotients down.)
       def ceil_millis(nanos)
         -(-nanos / MILLI)
       end
@@ -80,7 +80,7 @@ module Offbeat
         Google::Protobuf::Duration.new(seconds: millis / 1_000, nanos: millis % 1_000 * MILLI)
       end
 
-      # The same of nanoseconds; nil where there is none.
+      # A span in nanoseconds as its message; nil if there is none.
       def duration_of_nanos(nanos)
         nanos && Google::Protobuf::Duration.new(seconds: nanos / SECOND, nanos: nanos % SECOND)
       end
@@ -92,7 +92,7 @@ module Offbeat
         Google::Protobuf::Timestamp.new(seconds: millis / 1_000, nanos: millis % 1_000 * MILLI)
       end
 
-      # 0, 3, 6 or 9 digits behind the point.
+      # The fraction of a second with 0, 3, 6 or 9 digits.
       def fraction(nanos)
         return "" if nanos.zero?
         return format(".%03d", nanos / MILLI) if (nanos % MILLI).zero?

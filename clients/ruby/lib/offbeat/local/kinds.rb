@@ -4,18 +4,18 @@ require_relative "turns"
 
 module Offbeat
   module Local
-    # A kind of a schedule: `offset` slots after kind 0, and `gap` slots before the next one. The run time is
-    # nanoseconds or nil, the gap's time milliseconds.
+    # A kind of a schedule: `offset` slots after kind 0, and `gap` slots before the next kind. `run_time` is in
+    # nanoseconds or nil; `gap_time` is in milliseconds.
     Kind = Struct.new(:index, :name, :run_time, :offset, :gap, :gap_time)
 
-    # The kinds that a schedule declares, no two of which may meet.
+    # The kinds that a schedule declares. No two of them may meet.
     class Kinds
       SHOWN = 8 # names in a refusal
       private_constant :SHOWN
 
       attr_reader :all, :turns
 
-      # Those of a spec; nil if it declares none.
+      # The kinds of a spec; nil if it declares none.
       def self.of(spec, schedule, spacing, spans)
         return new(spec, schedule, spacing, spans) unless spec.kinds.empty?
 
@@ -42,7 +42,7 @@ module Offbeat
         freeze
       end
 
-      # The kind of a name; the empty one is none.
+      # The kind with this name. Refuses an unknown or empty name.
       def find(name)
         kind = all.find { |one| one.name == name } and return kind
 
@@ -53,7 +53,7 @@ module Offbeat
         raise Refusal.new(:OUT_OF_RANGE, "kind", Refusal.quoted(name), allowed)
       end
 
-      # The longest on_time_tolerance that keeps kinds apart whose runs start late by it, in nanoseconds.
+      # The longest on_time_tolerance, in nanoseconds, with which kinds keep apart even if their runs start late by it.
       def longest_tolerance
         all.map { |kind| (kind.gap_time * Instants::MILLI) - (kind.run_time || 0) }.min
       end
@@ -65,7 +65,7 @@ module Offbeat
         ["kind_spacing=#{@spacing}", *lines, "catch_up_span=#{Instants.seconds_text(turns.span)}"]
       end
 
-      # Writes them into a resolved spec.
+      # Writes the kinds into a resolved spec.
       def fill(spec)
         spec.kind_spacing = :"KIND_SPACING_#{@spacing}"
         spec.kinds.concat(all.map do |kind|
@@ -74,7 +74,7 @@ module Offbeat
         spec.catch_up_span = Instants.duration_of_nanos(turns.span)
       end
 
-      # As descriptions list them.
+      # The kinds as messages of a description.
       def described
         all.map do |kind|
           V1::DescribedKind.new(name: kind.name, offset_slot_count: kind.offset, gap_slot_count: kind.gap,
@@ -119,7 +119,7 @@ module Offbeat
         raise Refusal.new(:KINDS_DO_NOT_FIT, "kinds", count, allowed)
       end
 
-      # Each kind has the slots that its run time needs, and an even share of what is left.
+      # Gives each kind the slots that its run time needs, and an even share of what is left.
       def by_needs(run_times)
         if @spacing == "STABLE"
           raise Refusal.new(:CONTRADICTORY, "kind_spacing", "STABLE",

@@ -4,10 +4,10 @@ require_relative "schedule"
 
 module Offbeat
   module Local
-    # Where late runs of a kind start: in turns of the catch-up clock, so that kinds keep apart however late each is.
-    # See ListDueRunsRequest.
+    # Finds the starts of late runs of a kind, in turns of the catch-up clock, so that kinds keep apart however late
+    # each is. See ListDueRunsRequest.
     class LateRuns
-      # Turns and runs of other kinds that were looked at.
+      # How many turns, and runs of other kinds, were examined.
       attr_reader :work
 
       def initialize(asked)
@@ -20,8 +20,8 @@ module Offbeat
         @work = 0
       end
 
-      # The first start at or after an instant, within two cycles, of the ID that stands at a place and is smeared by a
-      # hash; nil if no turn there is free.
+      # The first start at or after `from`, within two cycles, for an ID with this place and this smear hash; nil if no
+      # turn in them is free.
       def start(place, hash, from)
         others = @others.map { |ticks, lead| [(place.cycle_offset + ticks) % @schedule.period_ticks, lead] }
         turn = @turns.turn
@@ -34,7 +34,7 @@ module Offbeat
         end
       end
 
-      # More would have to be looked at than an answer may take.
+      # Raised when more turns and runs would have to be examined than an answer allows.
       class TooMuch < StandardError; end
 
       private
@@ -44,7 +44,7 @@ module Offbeat
         cycle, next_start = @asked.next_run(offset, start)
         last_start = @asked.start(offset, cycle - 1)
         (next_start - start < @lead && Instants.millis_in_time?(next_start)) ||
-          # It may start late by the tolerance, and so behind this one.
+          # That run may itself start late, by the tolerance, and so after this start.
           (start - last_start < lead && Instants.millis_in_time?(last_start))
       end
     end

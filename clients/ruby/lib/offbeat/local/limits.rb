@@ -4,7 +4,7 @@ require_relative "refusal"
 
 module Offbeat
   module Local
-    # A range of the table of limits (server/core/src/limits.rs), both ends included, with its unit.
+    # A range from the table of limits (server/core/src/limits.rs), both ends included, with its unit.
     class Limit
       attr_reader :range
 
@@ -16,7 +16,7 @@ module Offbeat
         range.cover?(value)
       end
 
-      # The value, if it is within the limit.
+      # The value. Refuses a value that is not within the limit.
       def check(field, value, shown = value)
         return value if allows?(value)
 
@@ -28,7 +28,7 @@ module Offbeat
         "#{range.begin} to #{range.end} #{@unit}".rstrip
       end
 
-      # Checks the name of a part of a run key.
+      # Checks a name that is part of a run key.
       def check_part(field, name)
         return name if allows?(name.bytesize) && name.match?(/\A[A-Za-z0-9._-]*\z/)
 

@@ -4,14 +4,14 @@ require_relative "sql_key"
 
 module Offbeat
   module Local
-    # Which rows of a column a slot or a window holds, under HASH: those whose hash lies in a range.
+    # Selects the rows of a slot or a window, for the placement HASH: those whose hash lies in a range.
     class Membership
       HASHES = 1 << 64
       DIALECTS = { SQL_DIALECT_POSTGRESQL: "PostgreSQL", SQL_DIALECT_MYSQL: "MySQL", SQL_DIALECT_MARIADB: "MariaDB",
                    SQL_DIALECT_SQLITE: "SQLite" }.freeze
       NUMBERED = %i[SQL_PARAMETER_STYLE_DOLLAR SQL_PARAMETER_STYLE_NAMED].freeze
       NAMES = { "schema" => true, "table" => false, "column" => false, "table_alias" => true,
-                "time_zone_column" => true }.freeze # and whether they may be left out
+                "time_zone_column" => true }.freeze # and whether each may be left out
       private_constant :HASHES, :DIALECTS, :NUMBERED, :NAMES
 
       # The index that serves the predicates.
@@ -54,7 +54,7 @@ module Offbeat
         end
       end
 
-      # The rows that run between two instants, in nanoseconds.
+      # The predicate of the rows that run between two instants, in nanoseconds.
       def window(start, finish)
         if finish < start
           raise Refusal.new(:CONTRADICTORY, "end_time", Instants.text(finish),
@@ -79,13 +79,13 @@ module Offbeat
         @schedule.placement.slot_ticks
       end
 
-      # Ticks that start before an instant, counted from the anchor.
+      # The number of ticks that start before an instant, counted from the anchor.
       def ticks_before(moment)
         -((@schedule.anchor - Instants.ceil_millis(moment)).div(@schedule.tick))
       end
 
-      # The ranges of hashes whose IDs run in so many ticks from one on: one or two ranges of the cycle's ticks, and
-      # the place of the kind may cut each of them once more.
+      # The ranges of hashes whose IDs run in `length` ticks from the tick `first` on. These ticks are one or two ranges
+      # of the cycle; the offset of the kind may cut each of them once more.
       def hashes(first, length)
         from = first % period
         ticks = split(length == period ? 0 : from, length)
@@ -96,7 +96,7 @@ module Offbeat
         merged(ranges.map { |start, behind| range(start, behind) })
       end
 
-      # Ticks of the cycle, cut at its end; nothing is one range too.
+      # A range of ticks, cut at the end of the cycle. An empty range stays one range.
       def split(from, length)
         return [[from, from + length]] if from + length <= period
 
@@ -124,7 +124,8 @@ module Offbeat
         message
       end
 
-      # How a bound stands in the condition; unless it is written there, it becomes a parameter.
+      # The text of a bound in the condition. Unless it is a literal, it is a placeholder, and the bound becomes a
+      # parameter.
       def bind(message, hash)
         digits = format("%016x", hash)
         return "'#{digits}'" if @style == :SQL_PARAMETER_STYLE_LITERAL

@@ -5,8 +5,8 @@ require_relative "instants"
 
 module Offbeat
   module Local
-    # Pages of due runs. A token holds what the first page was asked of, and where the next one begins, in the form of
-    # the sidecar's: one goes on with the other's.
+    # Pages of due runs. A token identifies the request of the first page, and says where the next page begins. It has
+    # the format of the sidecar's tokens: either side continues with a token of the other.
     class Page
       FORM = 1
       CHECK_BYTES = 4
@@ -23,7 +23,7 @@ module Offbeat
         open(request.page_token) unless request.page_token.empty?
       end
 
-      # The instant of the question, in nanoseconds: that of the first page, if there was one.
+      # The instant of the request, in nanoseconds: that of the first page, if there was one.
       def now(given, clock)
         return given || clock if @now.nil?
         return @now if given.nil? || given == @now
@@ -57,7 +57,7 @@ module Offbeat
         @now = (seconds * Instants::SECOND) + nanos
       end
 
-      # nil where that is no base64 without padding.
+      # The bytes of a token; nil if it is not base64 without padding.
       def decoded(token)
         (token.tr("-_", "+/") + ("=" * (-token.size % 4))).unpack1("m0")
       rescue ArgumentError
@@ -68,7 +68,7 @@ module Offbeat
         Digest::SHA256.digest([FORM].pack("C") + content)[0, CHECK_BYTES]
       end
 
-      # What tells a request from others; of its columns their lengths alone.
+      # A digest that distinguishes requests. It covers only the lengths of the columns.
       def digest(request, id_count)
         same = V1::ListDueRunsRequest.new(schedule: request.schedule, kind: request.kind,
                                           watermark_time: request.watermark_time, catch_up_policy: request.catch_up_policy,

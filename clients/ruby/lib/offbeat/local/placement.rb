@@ -4,13 +4,13 @@ require_relative "ids"
 
 module Offbeat
   module Local
-    # Where an ID stands in every cycle: its slot, ticks from the start of that and of the cycle, and by which `rule`
-    # the `value` that decided.
+    # The place of an ID in every cycle: its slot, its offsets from the start of the slot and of the cycle in ticks, and
+    # the `rule` and the `value` that decided.
     Place = Struct.new(:slot, :slot_offset, :cycle_offset, :rule, :value)
 
-    # A cycle cut into slots, and how an ID becomes a place in it. Times are ticks.
+    # A cycle that is cut into slots, and the places of IDs in it. Times are in ticks.
     class Placement
-      # Ruby 3.0 and 3.1 seed magnitudes of 2^32 to 2^33 with their low word alone.
+      # Ruby 3.0 and 3.1 use only the low word of seeds with a magnitude from 2^32 to 2^33.
       NATIVE_PROFILE = Random.new(2**32).rand(2**30) == Random.new(0).rand(2**30) ? "RUBY_3_0_TO_3_1" : "RUBY"
       TYPES = { "HASH" => %i[UUID integer text], "TWISTER" => %i[UUID integer], "FRACTION" => %i[fraction] }.freeze
       ALLOWED = {
@@ -27,12 +27,12 @@ module Offbeat
         @name, @salt, @bucket_count, @profile = name, salt.b, bucket_count, profile
       end
 
-      # The same on a cycle.
+      # A copy of this placement for a cycle of `cycle_ticks` ticks and `slot_count` slots.
       def on(slot_count, cycle_ticks)
         dup.tap { |placement| placement.cut(slot_count, cycle_ticks) }
       end
 
-      # Where an ID stands as a kind that stands so many slots after kind 0.
+      # The place of an ID for a kind that runs `rotation` slots after kind 0.
       def place(id, rotation)
         raise Refusal.new(:ID_TYPE_UNSUITABLE, "", id, ALLOWED.fetch(name)) unless TYPES.fetch(name).include?(id.type)
 
@@ -64,7 +64,7 @@ module Offbeat
         Place.new(slot, slot_offset, offset, rule, value)
       end
 
-      # The generator is one of its own: the global one is left as it is.
+      # Draws from a generator of its own, so that the state of the global one does not change.
       def draw(seed, rotation)
         bucket = seed % bucket_count
         slot = ((bucket * slot_count / bucket_count) + rotation) % slot_count

@@ -2,11 +2,11 @@
 
 module Offbeat
   module Local
-    # What is wrong with a question, in the words of the sidecar. Messages that hold the field add their names to its
+    # Why a request is refused, in the words of the sidecar. The messages that contain the field add their names to its
     # path: see {Refusal.under}.
     class Refusal < StandardError
-      SHOWN = 80 # characters of a value; more is cut
-      # What Rust's `{:?}` escapes, in whose form the sidecar quotes text.
+      SHOWN = 80 # characters of a value; longer values are cut
+      # The characters that Rust's `{:?}` escapes: the sidecar quotes text with it.
       UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Mn}\p{Me}]|(?! )\p{Zs}/
       NAMED = { "\0" => '\0', "\t" => '\t', "\r" => '\r', "\n" => '\n', '"' => '\"', "\\" => '\\\\' }.freeze
       private_constant :SHOWN, :UNPRINTABLE, :NAMED
@@ -20,7 +20,7 @@ module Offbeat
         @reason, @field, @value, @allowed = reason, field, Refusal.shorten(value.to_s), Refusal.printable(allowed)
       end
 
-      # Yields; what is refused meanwhile is a field of `parent`.
+      # Yields. If the block refuses a field, adds the name of `parent` to its path.
       def self.under(parent)
         yield
       rescue Refusal => e
@@ -32,12 +32,12 @@ module Offbeat
         new(:FIELD_MISSING, field, "nothing", allowed)
       end
 
-      # The value of a field, if it is set.
+      # The value of a field. Refuses a field that is not set.
       def self.required(field, value, allowed)
         value.nil? ? raise(missing(field, allowed)) : value
       end
 
-      # What an enum's field holds, as this client knows it; an unset one has `default`.
+      # The value of an enum field; `default` if it is not set. Refuses values that this client does not know.
       def self.known(field, value, allowed, default: nil)
         raise new(:OUT_OF_RANGE, field, value, "must be #{allowed}") if value.is_a?(Integer)
         return value unless value.end_with?("_UNSPECIFIED")
@@ -61,7 +61,7 @@ module Offbeat
         text.gsub(/[[:cntrl:]]/) { |one| one == "\0" ? '\u{0}' : NAMED.fetch(one) { format('\u{%x}', one.ord) } }
       end
 
-      # The error that the sidecar's refusal would become.
+      # The error that the same refusal of the sidecar would become.
       def to_error
         missing = reason == :FIELD_MISSING
         message = missing ? "#{field}: is missing: #{allowed}" : "#{field}: #{value} is refused: #{allowed}"

@@ -5,7 +5,7 @@ require_relative "instants"
 
 module Offbeat
   module Local
-    # `RouteJob`: in which lane the next attempt of a job runs.
+    # `RouteJob`: the lane in which the next attempt of a job runs.
     class RouteJob
       def self.answer(request)
         new(Refusal.required("lane_set", request.lane_set, "must be set")).answer(request)
@@ -86,12 +86,12 @@ module Offbeat
       end
 
       def check_probability(field, probability)
-        return if probability >= 0 && probability <= 1 # not-a-number is neither
+        return if probability >= 0 && probability <= 1 # false for NaN too
 
         raise Refusal.new(:OUT_OF_RANGE, field, decimal(probability), "must be 0 to 1")
       end
 
-      # As Rust displays a double: without an exponent, whole ones without a point.
+      # The text of a double as Rust displays it: without an exponent, and without a point if it is whole.
       def decimal(number)
         return Id.shown(number) unless number.finite?
 
@@ -118,7 +118,7 @@ module Offbeat
                             "must be a lane of the set: #{@lanes.map(&:name).join(", ")}")
       end
 
-      # Which prediction there is, and what it says.
+      # The kind of a prediction, and its value; nil for both if there is none.
       def read(prediction)
         return [nil, nil] unless prediction
 
@@ -129,7 +129,7 @@ module Offbeat
         [field, Instants.span("prediction.run_time", prediction.run_time)]
       end
 
-      # In which lane an untried job begins.
+      # The index of the lane in which an untried job starts.
       def predicted(kind, value)
         case kind
         when nil then 0
@@ -144,12 +144,13 @@ module Offbeat
         end
       end
 
-      # The first lane with workers from one on; nil if there is none.
+      # The index of the first lane with workers, from `lane` on; nil if there is none.
       def with_workers(lane)
         (lane..last).find { |place| @lanes[place].worker_count.positive? }
       end
 
-      # The fastest lane that may run a job, and why; nothing if it has exceeded the last timeout that it could.
+      # The fastest lane that may run a job, and why. The lane is nil if no lane with workers is slower than those whose
+      # timeout the job has exceeded.
       def entry(timed_out, predicted)
         slowest = timed_out.max
         return [with_workers(slowest + 1), :ROUTE_REASON_DEMOTED] if slowest

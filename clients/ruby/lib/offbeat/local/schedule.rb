@@ -6,8 +6,8 @@ require_relative "spec_checks"
 
 module Offbeat
   module Local
-    # A schedule of elapsed periods, checked and with every default. Times are milliseconds or, where a name says so,
-    # ticks. Never changes.
+    # A checked schedule of elapsed periods, with every default filled in. Times are in milliseconds or, where a name
+    # says so, in ticks. Immutable.
     class Schedule
       NEEDS = {
         "active_windows" => "active windows need a sidecar: clients decide whole periods alone",
@@ -40,7 +40,7 @@ module Offbeat
         spec.profile.to_s.delete_prefix("TWISTER_PROFILE_")
       end
 
-      # @param spec a ScheduleSpec that {needs_sidecar} passes
+      # @param spec a ScheduleSpec that needs no sidecar: see {needs_sidecar}
       # @param name its name and version, such as "bank-sync/1", if it has one
       def initialize(spec, name = nil)
         spans, placement_name, spacing = read(spec)
@@ -65,7 +65,7 @@ module Offbeat
         placement.slot_ticks * tick
       end
 
-      # What a kind of job is asked about: the kind that a request names, or its label.
+      # The schedule for one kind of job: for the kind that a request names or, if none are declared, for a label.
       def of_kind(name)
         KindSchedule.new(self, kinds&.find(name), name)
       end
@@ -98,7 +98,7 @@ module Offbeat
 
       private
 
-      # What can be read wrong at all, before it is checked against the other fields.
+      # Reads the fields that may be malformed by themselves, before they are checked against other fields.
       def read(spec)
         cycle = Refusal.required("period", spec.period, "must be 1 ms to 316224000 s (3660 days)")
         spans = { period: Instants.span("period", cycle), resolution: Instants.span("resolution", spec.resolution),
@@ -114,7 +114,7 @@ module Offbeat
         [spans, placement.to_s.delete_prefix("PLACEMENT_"), spacing.to_s.delete_prefix("KIND_SPACING_")]
       end
 
-      # What the fingerprint is taken of: see DescribeScheduleResponse.canonical_text.
+      # The text whose SHA-256 is the fingerprint: see DescribeScheduleResponse.canonical_text.
       def text
         lines = ["offbeat.v1.Schedule", "period=#{Instants.millis_text(period)}", "resolution=#{Instants.millis_text(tick)}",
                  "anchor_time=#{Instants.text_of_millis(anchor)}", "slot_count=#{slot_count}"]
@@ -127,7 +127,7 @@ module Offbeat
       end
     end
 
-    # A schedule as one kind of job has it. Of one that declares no kinds, the kind is a label.
+    # A schedule for one kind of job. If the schedule declares no kinds, the kind is only a label.
     class KindSchedule
       DEFAULT_LABEL = "default"
       private_constant :DEFAULT_LABEL
@@ -139,7 +139,7 @@ module Offbeat
         @schedule, @kind, @label = schedule, kind, label.empty? ? DEFAULT_LABEL : label
       end
 
-      # Prefix of run keys. Refuses a label that no run key may hold.
+      # The prefix of run keys. Refuses a label that run keys cannot contain.
       def run_key_prefix
         "#{schedule.run_key_root}/#{KIND_NAME.check_part("kind", @label)}"
       end
@@ -153,8 +153,8 @@ module Offbeat
         schedule.placement.place(id, rotation)
       end
 
-      # The first run at or after an instant of what stands so many ticks after the start of a cycle: its cycle and
-      # its start.
+      # The first run at or after an instant, for an offset in ticks from the start of the cycle: its cycle, and its
+      # start.
       def next_run(cycle_offset, millis)
         cycle = first_cycle(cycle_offset, millis)
         [cycle, start(cycle_offset, cycle)]
@@ -169,7 +169,8 @@ module Offbeat
         -((schedule.anchor + (cycle_offset * schedule.tick) - millis).div(schedule.period))
       end
 
-      # Refuses an instant that leaves no room for the run before it and so many from it on, for any ID.
+      # The instant in milliseconds, rounded up. Refuses it if it leaves some ID no room for the run before it and
+      # `count` runs from it on.
       def check_from(moment, count)
         cycles = [count, 1].max
         earliest = (Instants::MIN / Instants::MILLI) + schedule.period

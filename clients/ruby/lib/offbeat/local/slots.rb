@@ -5,7 +5,7 @@ require_relative "schedule"
 
 module Offbeat
   module Local
-    # The slots of a schedule on the clock.
+    # The slots of a schedule as spans of time.
     class SlotsOnClock
       def initialize(schedule)
         @schedule = schedule
@@ -16,7 +16,7 @@ module Offbeat
         slot(before((moment.div(Instants::MILLI)) + 1) - 1) || raise(outside_time("at_time", Instants.text(moment)))
       end
 
-      # Those that start between two instants, in nanoseconds.
+      # The slots that start between two instants, in nanoseconds.
       def starting_in(start, finish)
         if finish < start
           raise Refusal.new(:CONTRADICTORY, "end_time", Instants.text(finish),
@@ -25,7 +25,7 @@ module Offbeat
         numbered(before(Instants.ceil_millis(start)), before(Instants.ceil_millis(finish)), Instants.text(finish))
       end
 
-      # As many as a period has, from an instant on.
+      # As many slots as a period has, from an instant on, in nanoseconds.
       def of_a_period_from(start)
         first = before(Instants.ceil_millis(start))
         numbered(first, first + @schedule.slot_count, "one period after #{Instants.text(start)}")
@@ -60,7 +60,7 @@ module Offbeat
       end
     end
 
-    # `DescribeSchedule`: what a schedule is.
+    # `DescribeSchedule`: a schedule with its defaults, and its slot at an instant.
     module DescribeSchedule
       module_function
 
@@ -93,7 +93,7 @@ module Offbeat
       end
     end
 
-    # `ListSlots`: the slots of a window, with the rows of each where a column is named.
+    # `ListSlots`: the slots of a window, with the predicate of each if a column is named.
     module ListSlots
       module_function
 
@@ -103,7 +103,7 @@ module Offbeat
         target = request.sql_target
         Membership.refuse_zones(target)
         schedule = resolve.call
-        # Slots are those of all kinds; rows are those of one.
+        # The slots are the same for all kinds, but the rows are those of one.
         asked = target || !request.kind.empty? ? schedule.of_kind(request.kind) : nil
         members = target && Refusal.under("sql_target") { Membership.new(asked, target) }
         slots = slots(request, SlotsOnClock.new(schedule), now)
@@ -118,7 +118,7 @@ module Offbeat
       end
     end
 
-    # `GetWindowPredicate`: the rows that run in a window.
+    # `GetWindowPredicate`: the predicate of the rows that run in a window.
     module GetWindowPredicate
       module_function
 

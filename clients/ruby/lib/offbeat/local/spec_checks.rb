@@ -5,15 +5,14 @@ require_relative "placement"
 
 module Offbeat
   module Local
-    # The fields of a spec, one by one: in range, or refused by name. In the order of the sidecar, which refuses the
-    # first that is wrong.
+    # Checks the fields of a spec one by one, in the order of the sidecar: the first invalid field is refused.
     module SpecChecks
       BUCKET_COUNTS = [256, 65_536].freeze
       DIVISOR_STEPS = 1_024
 
       module_function
 
-      # Milliseconds of a tick.
+      # The length of a tick in milliseconds.
       def tick_millis(span)
         return 1_000 if span.nil?
 
@@ -24,7 +23,7 @@ module Offbeat
                           "must be #{RESOLUTION}, and divide one second (1000, 500, 250, … 1 ms)")
       end
 
-      # Ticks of the period.
+      # The length of the period in ticks.
       def period_ticks(span, tick)
         millis, rest = span.divmod(Instants::MILLI)
         return millis / tick if rest.zero? && PERIOD_MILLIS.allows?(millis) && (millis % tick).zero?
@@ -101,7 +100,8 @@ module Offbeat
                                             "so the slot count must be given")
       end
 
-      # A divisor is found near the count, or by how many times it goes into the period.
+      # Searches for divisors near the count; if there are none, near the number of times that the count goes into the
+      # period.
       def nearest_divisors(period, count)
         times = period / count
         divides = ->(number) { (period % number).zero? }

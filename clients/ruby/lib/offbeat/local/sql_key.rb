@@ -5,19 +5,20 @@ require_relative "limits"
 
 module Offbeat
   module Local
-    # The expression of a hash, as each database computes it of a column, and the index over it.
+    # The SQL expression with which a database computes the hash of a column, and the index over it.
     class SqlKey
-      SPECIAL = /[[:cntrl:]'\\%?:$]/ # in the text of a statement or a pattern, or a placeholder
+      SPECIAL = /[[:cntrl:]'\\%?:$]/ # characters with a meaning in statements, in patterns, or as placeholders
       private_constant :SPECIAL
 
       # @param dialect its name, such as "PostgreSQL"
-      # @param type the column's, such as "UUID_TEXT"
+      # @param type that of the column, such as "UUID_TEXT"
       def initialize(dialect, type, salt)
         @dialect, @type, @salt = dialect, type, salt.dup.force_encoding("UTF-8")
         check
       end
 
-      # What predicates compare: the expression or, in MySQL and MariaDB, the generated column that holds it.
+      # The operand that predicates compare: the expression or, in MySQL and MariaDB, the generated column that holds
+      # it.
       def compared(target)
         name = generated? ? index_name(target) : nil
         name ? qualified(target, name) : expression(qualified(target, target.column))
@@ -37,7 +38,8 @@ module Offbeat
         @dialect == "SQLite"
       end
 
-      # MySQL and MariaDB have no index over an expression that both know.
+      # Whether the index is over a generated column: MySQL and MariaDB have no common syntax for one over an
+      # expression.
       def generated?
         !postgresql? && !sqlite?
       end
@@ -79,7 +81,7 @@ module Offbeat
         target.schema.empty? ? quote(name) : "#{quote(target.schema)}.#{quote(name)}"
       end
 
-      # In the column's own collation "aa" may come after "ff": hence COLLATE.
+      # In the column's own collation, "aa" may come after "ff": hence COLLATE.
       def expression(column)
         if @type == "HASH_DIGITS"
           return column if sqlite?
@@ -91,7 +93,7 @@ module Offbeat
           salted = @salt.empty? ? text : "#{postgresql_salt} || #{text}"
           return "md5(#{salted}) COLLATE \"C\""
         end
-        # In sql_mode ORACLE, CONCAT passes over NULL.
+        # In sql_mode ORACLE, CONCAT ignores NULL: hence IF.
         salted = @salt.empty? ? text : "CONCAT(#{utf8(mysql_salt)}, #{text})"
         "IF(#{stored(column)} IS NULL, NULL, LEFT(MD5(#{salted}), 16))"
       end
@@ -115,24 +117,24 @@ module Offbeat
         case @type
         when "UUID" then utf8("CAST(#{column} AS CHAR)")
         when "UUID_BYTES" then of_bytes(column, [[1, 4], [5, 2], [7, 2]])
-        # UUID_TO_BIN(x, 1) puts the third group first, and the first third.
+        # UUID_TO_BIN(x, 1) swaps the first and the third group of digits.
         when "UUID_BYTES_SWAPPED" then of_bytes(column, [[5, 4], [3, 2], [1, 2]])
         when "UUID_TEXT" then "LOWER(#{utf8(stored(column))})"
         when "UUID_DIGITS"
           digits = "LOWER(#{utf8(stored(column))})"
           groups = [[1, 8], [9, 4], [13, 4], [17, 4], [21, 12]]
           utf8(joined(groups.map { |from, count| "SUBSTR(#{digits}, #{from}, #{count})" }))
-        when "INTEGER" then utf8("CONCAT(#{column} + 0)") # as a number: ZEROFILL is how it is shown
+        when "INTEGER" then utf8("CONCAT(#{column} + 0)") # as a number, because ZEROFILL changes only its text
         else utf8(column)
         end
       end
 
-      # CHAR columns are padded.
+      # The column without the padding that CHAR columns have.
       def stored(column)
         %w[UUID_TEXT UUID_DIGITS].include?(@type) ? "RTRIM(#{column})" : column
       end
 
-      # The bytes are those of UTF-8, with any character set of column, table and connection.
+      # Converts text to UTF-8: its bytes then do not depend on the character sets of column, table and connection.
       def utf8(text)
         "CONVERT(#{text} USING utf8mb4)"
       end
@@ -160,7 +162,7 @@ module Offbeat
         plain ? "'#{@salt}'" : "X'#{@salt.unpack1("H*")}'"
       end
 
-      # Of the expression and, except in MySQL and MariaDB, of the table.
+      # The name of the index: a digest of the expression and, except in MySQL and MariaDB, of the table.
       def index_name(target)
         table = generated? ? "" : target.table
         "offbeat_hash_#{Digest::SHA256.hexdigest("#{table}\0#{expression(quote(target.column))}")[0, 8]}"
@@ -171,7 +173,7 @@ module Offbeat
         return ["CREATE INDEX IF NOT EXISTS #{index} ON #{in_schema(target, target.table)} ((#{expression}))"] if postgresql?
         return ["CREATE INDEX IF NOT EXISTS #{in_schema(target, name)} ON #{quote(target.table)} (#{expression})"] if sqlite?
 
-        # Two statements: both at once would lock the table against writes.
+        # Two statements: a single one would lock the table against writes.
         add = "ALTER TABLE #{in_schema(target, target.table)} ADD"
         unless_there = @dialect == "MariaDB" ? "IF NOT EXISTS " : ""
         ["#{add} COLUMN #{unless_there}#{index} CHAR(16) CHARACTER SET ascii COLLATE ascii_bin " \

@@ -5,13 +5,12 @@ require_relative "limits"
 
 module Offbeat
   module Local
-    # The turns of a cycle: equal parts, in each of which every kind has a place for late runs. See
-    # ListDueRunsRequest.
+    # The turns of a cycle: equal parts in which every kind has a place for late runs. See ListDueRunsRequest.
     class Turns
       DEFAULT_COUNT = 8 # or more
       private_constant :DEFAULT_COUNT
 
-      # Turns in a cycle; and over how many nanoseconds late runs are spread.
+      # The number of turns in a cycle; and the span over which late runs are spread, in nanoseconds.
       attr_reader :count, :span
 
       # @param span nanoseconds; nil for the default
@@ -39,14 +38,14 @@ module Offbeat
         @leads.fetch(kind.index)
       end
 
-      # From the start of a turn to the place of a kind in it, for an ID that this hash smears.
+      # From the start of a turn to the place of a kind in it, in milliseconds, for an ID with this smear hash.
       def place(hash, kind)
         (((hash * turn) >> 64) + (turn * kind.offset / @slots)) % turn
       end
 
       private
 
-      # All divisors of a number up to one, rising.
+      # All divisors of a number that are at most `most`, in rising order.
       def divisors(number, most)
         found, prime = [1], 2
         while prime * prime <= number && prime <= most
@@ -62,8 +61,8 @@ module Offbeat
         found.select { |divisor| divisor <= most }.sort
       end
 
-      # The shortest turn in which each kind has its run time, and a millisecond that rounding may take, before the
-      # next one.
+      # The shortest turn, in milliseconds, that leaves each kind its run time, and a millisecond for rounding, before
+      # the next kind.
       def least_turn(kinds)
         return 1 if kinds.size < 2
 

@@ -19,14 +19,14 @@ module Offbeat
       new(**members.to_h { |name| [name, message[name.to_s]] })
     end
 
-    # The limits that are not nil as their message; the path names it in refusals.
+    # The limits that are not nil, as a protobuf message; `path` prefixes the fields that errors name.
     def to_message(path)
       V1::SpreadLimits.new.tap { |message| Fields.set_all(message, self, path, members.map(&:to_s)) }
     end
   end
 
-  # A named spread; `state` is :open, :draining or :closed. The epoch is another number after each restart, and each
-  # time that the name is opened again.
+  # A named spread. `state` is :open, :draining or :closed. `epoch` is another number after each restart of the sidecar,
+  # and each time that the name is opened again.
   SpreadDescription = Value.define(:spread_name, :spec, :state, :epoch, :counts, :certificate) do
     def self.of(message)
       new(spread_name: message.spread_name, spec: NamedSpreadSpec.of(message.spec),
@@ -35,7 +35,7 @@ module Offbeat
     end
   end
 
-  # Contents of a named spread, in numbers.
+  # Counts of what a named spread holds.
   SpreadCounts = Value.define(:group_count, :partial_group_count, :quarantined_group_count, :ready_job_count,
                               :leased_job_count, :returned_job_count, :settled_job_count, :dead_letter_count,
                               :byte_count, :consumer_count) do
@@ -44,8 +44,8 @@ module Offbeat
     end
   end
 
-  # The state of a group: :unknown, :partial, :received, :stored or :settled. `settled_ranges` are the indexes of its settled
-  # jobs, as Ranges without their end.
+  # The state of a group: :unknown, :partial, :received, :stored or :settled. `settled_ranges` are the indexes of its
+  # settled jobs, as half-open Ranges.
   GroupStatus = Value.define(:group_id, :state, :job_count, :settled_job_count, :dead_letter_count, :settled_ranges) do
     def self.of(message)
       new(group_id: message.group_id, state: Fields.symbol(message.state, "GROUP_STATE_"),
@@ -55,10 +55,10 @@ module Offbeat
     end
   end
 
-  # A job that is not tried again; `cause` is :attempts_exhausted or :consumer. Epoch and number identify it: in another
-  # epoch of the spread, the same number is another dead letter.
+  # A job that is not tried again. `cause` is :attempts_exhausted or :consumer. `epoch` and `number` identify it: in
+  # another epoch of the spread, the same number is another dead letter.
   DeadLetter = Value.define(:epoch, :number, :group_id, :job_index, :payload, :attempt_count, :cause) do
-    # @param epoch that of the page
+    # @param epoch the epoch of the page
     def self.of(message, epoch)
       new(epoch: epoch, number: message.number, group_id: message.group_id, job_index: message.job_index,
           payload: message.payload, attempt_count: message.attempt_count,
@@ -87,12 +87,12 @@ module Offbeat
   # Shared behaviour of named spreads.
   module Named
     SERVICE = "v1.NamedSpreadService"
-    # How many groups, settlements or numbers a call takes.
+    # The most groups, settlements or dead-letter numbers that a call takes.
     CALL = 4_096
 
     module_function
 
-    # The first settlements that go by one call: those of jobs of one epoch.
+    # The first settlements, as many as one call takes: those of jobs of one epoch.
     def batch(settlements)
       epoch = settlements[0][0].epoch
       settlements.first(CALL).take_while { |job, *| job.epoch == epoch }
@@ -102,7 +102,7 @@ module Offbeat
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # Seconds, 0 or more.
+    # The value, which must be a number of seconds, 0 or more.
     def span(field, value)
       return value.to_f if value.is_a?(Numeric) && value.real? && value >= 0
 

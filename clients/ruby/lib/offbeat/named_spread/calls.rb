@@ -2,9 +2,8 @@
 
 module Offbeat
   module Named
-    # The calls about one spread, which is opened where it is not known. Only producers open a closed one
-    # again: a consumer that did so would wait for jobs forever.
-    # May be shared by threads.
+    # The calls about one spread. They open the spread if the sidecar does not know it. Only producers open a closed
+    # spread again: a consumer that did so would wait for jobs forever. May be shared by threads.
     class Calls
       include Undumpable
 
@@ -19,7 +18,7 @@ module Offbeat
         message(V1::DescribeSpreadRequest) # refuses a name that is not text
       end
 
-      # Opens the spread, or finds it open; or closed, if it is to stay so.
+      # Opens the spread, unless it is open already. With `leave_closed`, a closed spread stays closed.
       def open(leave_closed: false)
         description = exchange("OpenSpread", { spec: @spec, leave_closed: leave_closed }).description
         receipt = V1::Receipt.new(epoch: description.epoch, lease_duration: description.spec.lease_duration)
@@ -27,7 +26,7 @@ module Offbeat
         description
       end
 
-      # Of the last opening: a group that is to be submitted is kept with it.
+      # The receipt of the last opening. A producer keeps it with each group that it is about to submit.
       def receipt
         @lock.synchronize { @receipt } || begin
           open
@@ -36,7 +35,7 @@ module Offbeat
       end
 
       # @param wait how long the sidecar may wait before it answers, in seconds
-      # @param attempts 1 where the caller tries again itself
+      # @param attempts 1 if the caller itself retries
       def ask(method, fields = {}, wait: nil, attempts: Transport::ATTEMPTS)
         exchange(method, fields, wait: wait, attempts: attempts)
       rescue NotFound => e
@@ -46,7 +45,7 @@ module Offbeat
         exchange(method, fields, wait: wait, attempts: attempts)
       end
 
-      # {PulledJobs}. Their leases are counted from before the call, plus what the sidecar has waited.
+      # Pulls {PulledJobs}. Their leases count from before the call, plus the time that the sidecar waited.
       def pull(consumer_id, max_pulled_job_count, wait, attempts: Transport::ATTEMPTS)
         asked = Named.now
         fields = { consumer_id: consumer_id, max_pulled_job_count: max_pulled_job_count }
@@ -56,7 +55,8 @@ module Offbeat
                        empty_reason: reason == :unspecified ? nil : reason)
       end
 
-      # The {SettleResult}s of settlements: each a job or its token, an action and, for :nack and :release, a delay or nothing.
+      # Settles jobs, and returns the {SettleResult}s. A settlement is a job or its token, an action and, for :nack and
+      # :release, an optional delay.
       def settle(settlements, attempts: Transport::ATTEMPTS)
         same_epoch = settlements.slice_when { |one, other| one[0].epoch != other[0].epoch }
         same_epoch.flat_map { |some| some.each_slice(CALL).to_a }.flat_map { |batch| settle_batch(batch, attempts) }
@@ -71,7 +71,8 @@ module Offbeat
         end
       end
 
-      # The jobs, whose leases began at this time or later. (Without jobs there may be no message.)
+      # The jobs of a message, with leases that began at `lease_start` or later. (The message may be nil if there are no
+      # jobs.)
       def jobs(leased, lease_start)
         return [] unless leased
 
@@ -79,7 +80,7 @@ module Offbeat
         leased.jobs.map { |message| LeasedJob.new(message, leased, lease_deadline) }
       end
 
-      # A stream of jobs; it ends with the spread.
+      # Opens a stream of jobs. It ends when the spread does.
       def converse
         @transport.converse("/offbeat.#{SERVICE}/StreamJobs", nil, opening: timeout)
       end

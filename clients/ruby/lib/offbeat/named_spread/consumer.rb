@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # The jobs of a named spread, as they are leased to one consumer; they end when the spread is
-  # closed and all jobs are settled. Belongs to one thread.
+  # The jobs of a named spread that are leased to one consumer. The iteration ends when the spread is closed and all its
+  # jobs are settled. Belongs to one thread.
   #
-  # Settlements are sent before more jobs are asked for, when the oldest is a second old, and by {#flush} and
-  # {#close}. While the sidecar cannot be reached, tries again for as long as its patience lasts.
+  # Settlements are sent before the consumer asks for more jobs; with the next job, once the oldest settlement is a
+  # second old or half of a settled job's lease has passed; and by {#flush} and {#close}. While the sidecar cannot be
+  # reached, calls are retried for up to `patience` seconds.
   class Consumer
     include Enumerable
 
@@ -13,10 +14,10 @@ module Offbeat
     FIRST_PAUSE = 0.05 # seconds
     private_constant :OLDEST_SETTLEMENT, :FIRST_PAUSE
 
-    # How many settlements came too late: those jobs may be done twice.
+    # How many settlements came too late: those jobs may run twice.
     attr_reader :stale_count
 
-    # @yield [settled] makes the source of jobs; it calls `settled` with the outcomes of settlements
+    # @yield [settled] makes the source of jobs, which calls `settled` with each job and the outcome of its settlement
     def initialize(calls, patience)
       @calls, @patience = calls, Named::Patience.new(patience, FIRST_PAUSE)
       @source = yield method(:settled)
@@ -34,8 +35,8 @@ module Offbeat
       self
     end
 
-    # Sends the settlements that have not been sent: an Array of jobs, each with its outcome:
-    # :acked, :returned, :dead_lettered or :stale.
+    # Sends the settlements that have not been sent, and waits for their results. Returns an Array of pairs, a job and
+    # its outcome: :acked, :returned, :dead_lettered or :stale.
     def flush
       @outcomes, @flushing = [], true
       send_settlements
@@ -59,7 +60,7 @@ module Offbeat
       flush
     end
 
-    # Queues a settlement; jobs do this.
+    # Queues a settlement. {LeasedJob} calls this.
     def settle(job, action, delay: nil)
       raise Error, "the consumer is closed: the settlement would not be sent" if @closed
 
@@ -68,7 +69,7 @@ module Offbeat
       nil
     end
 
-    # Asks for another lease at once; jobs do this.
+    # Extends the lease of a job at once; false if it has ended. {LeasedJob} calls this.
     def extend_lease(job)
       return false if job.expired?
 
@@ -82,7 +83,7 @@ module Offbeat
 
     private
 
-    # The next job with an unexpired lease; nil if there will never be one.
+    # The next job with an unexpired lease; nil once the spread has ended.
     def next_job
       raise Error, "the consumer is closed" if @closed
 
@@ -101,15 +102,15 @@ module Offbeat
       end
     end
 
-    # A job that was not yielded: its attempt does not count, even if its lease has ended
-    # while it waited here.
+    # Releases a job that was not yielded: its attempt does not count, even if its lease has ended while it waited here.
     def release(job)
       @released[job] = true
       @settlements << [job, :release, nil]
       @dropped += 1
     end
 
-    # Releases come before new credit: or the same jobs could be leased to this consumer first.
+    # Sends releases before it grants new credit: otherwise the same jobs could be leased to this consumer again before
+    # they are released.
     def drop_released
       return if @dropped.zero?
 

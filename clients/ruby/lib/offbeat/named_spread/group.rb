@@ -10,11 +10,11 @@ module Offbeat
       PART_JOBS = 65_536
 
       attr_reader :id, :job_count, :sha256
-      # The receipt of its first attempt: what is known before it.
+      # The receipt that was known before the first attempt to submit the group.
       attr_reader :first_receipt
-      # The epoch in which it was received; nil if no answer has said so.
+      # The epoch in which the group was received; nil until an answer has said so.
       attr_accessor :epoch
-      # Messages: the indexes of jobs that are known to be settled.
+      # The indexes of jobs that are known to be settled, as messages.
       attr_accessor :settled_ranges
 
       def initialize(id, payloads, first_receipt)
@@ -29,7 +29,7 @@ module Offbeat
                 .digest
       end
 
-      # The indexes of its parts' first jobs.
+      # The index of the first job of each part.
       def part_starts
         @part_starts ||= begin
           bytes, count, starts = 0, 0, [0]
@@ -45,8 +45,8 @@ module Offbeat
         end
       end
 
-      # A part, as it is sent now. The last has the commit and, unless this is the first
-      # attempt, what an earlier one may have left behind.
+      # The message of a part. The last part has the commit. From the second commit on, the commit also has the first
+      # receipt and the ranges of settled jobs, since the sidecar may have received an earlier one.
       def part(place)
         first, following = part_starts[place, 2]
         jobs = @payloads[first...following].map { |payload| V1::SubmittedJob.new(payload: payload) }
@@ -57,7 +57,7 @@ module Offbeat
         part
       end
 
-      # Whether the refusal says that no attempt can have been received.
+      # Whether this error means that the sidecar has received no attempt.
       def never_received?(error)
         return false if epoch
         return true if error.is_a?(InvalidArgument) || error.reason == "ERROR_REASON_GROUP_DIFFERS"

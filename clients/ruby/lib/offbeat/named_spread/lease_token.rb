@@ -3,8 +3,8 @@
 require_relative "../value"
 
 module Offbeat
-  # The lease of a job, for a process that did not pull the job: {NamedSpread#settle} takes it. As text it goes into a
-  # message, in a form that all clients of Offbeat read.
+  # Identifies the lease of a job, so that a process that did not pull the job can settle it with {NamedSpread#settle}.
+  # As text, a token can be part of a message; all clients of Offbeat read the same form.
   #
   # Of two leases of a job, the later one has the larger token: compare epoch, sequence and attempt, in this order.
   LeaseToken = Value.define(:epoch, :sequence, :attempt) do

@@ -3,16 +3,16 @@
 module Offbeat
   # A job that belongs to one consumer until its lease ends.
   #
-  # If it came from a {Consumer}, settle it by one of {#ack}, {#nack}, {#release} and {#dead_letter}. Settlements are
-  # sent a little later, many together.
+  # Settle a job that came from a {Consumer} with one of {#ack}, {#nack}, {#release} and {#dead_letter}. Settlements are
+  # sent a little later, several together. Settle other jobs with {NamedSpread#settle}.
   class LeasedJob
     LONGEST_DELAY = 86_400 # seconds
     private_constant :LONGEST_DELAY
 
     # The group, as its producer calls it, and the index of the job within it, from 0.
     attr_reader :group_id, :job_index
-    # Its position in the order of first attempts, how many times it was leased, and the epoch of the spread: together
-    # a fencing token.
+    # The job's position in the order of first attempts, how many times it was leased, and the epoch of the spread.
+    # Compared in the order epoch, sequence, attempt, these are a fencing token.
     attr_reader :sequence, :attempt, :epoch
     # The job's bytes.
     attr_reader :payload
@@ -20,10 +20,11 @@ module Offbeat
     attr_reader :lease_duration
     # When the lease ends, by the monotonic clock of this process.
     attr_reader :lease_deadline
-    # When the lease ends, by the clock of the sidecar, for people and logs. {#expired?} does not depend on clocks.
+    # When the lease ends, by the clock of the sidecar, for people and logs. {#expired?} does not use this: clocks may
+    # differ.
     attr_reader :lease_end_time
 
-    # @param leased the message that the job came with
+    # @param leased the message that contains the job
     def initialize(message, leased, lease_deadline)
       @group_id, @job_index, @payload = message.group_id, message.job_index, message.payload
       @sequence, @attempt, @redelivered = message.sequence, message.attempt, message.redelivered
@@ -32,12 +33,12 @@ module Offbeat
       @consumer = nil
     end
 
-    # The lease, for a process that settles the job and did not pull it.
+    # The token of the lease, for a process that settles the job and did not pull it.
     def token
       LeaseToken.new(epoch: epoch, sequence: sequence, attempt: attempt)
     end
 
-    # Whether a consumer may have had it before.
+    # Whether a consumer may have had the job before.
     def redelivered?
       @redelivered
     end
@@ -64,7 +65,7 @@ module Offbeat
     end
 
     # The job was not started: it is leased again after the delay, in seconds, and the attempt does not count. Without a
-    # delay it is the next job that is leased: a consumer that cannot handle it sets one.
+    # delay, it is the next job to be leased, so a consumer that cannot handle it should set one.
     def release(delay: 0)
       consumer.settle(self, :release, delay: checked(delay))
     end
@@ -74,8 +75,8 @@ module Offbeat
       consumer.settle(self, :dead_letter)
     end
 
-    # Work continues: asks at once for a full lease from now on. True if the lease was extended, and {#lease_end_time}
-    # tells its new end; false if it has ended.
+    # Work continues: extends the lease at once, to its full duration from now on. True if the lease was extended;
+    # {#lease_end_time} is then its new end. False if the lease has ended.
     def extend_lease
       consumer.extend_lease(self)
     end
@@ -84,17 +85,17 @@ module Offbeat
       "#<#{self.class} #{group_id}/#{job_index} attempt #{attempt}, #{payload.bytesize} bytes>"
     end
 
-    # The lease was extended by a call that was sent at this time.
+    # Records that a call extended the lease. `sent` is when the call was sent, by the monotonic clock.
     def extended(sent, lease_end_time)
       @lease_deadline, @lease_end_time = sent + lease_duration, lease_end_time
     end
 
-    # When a settlement should be sent at the latest: half of the lease is left for that.
+    # The latest time at which a settlement should be sent: half of the lease is then left for the call.
     def settlement_due
       lease_deadline - (lease_duration / 2.0)
     end
 
-    # Settlements go to this consumer.
+    # Makes this consumer the one that settles the job.
     def leased_to(consumer)
       @consumer = consumer
       self
@@ -106,7 +107,7 @@ module Offbeat
       @consumer or raise Error, "the job came from no consumer: settle it with NamedSpread#settle"
     end
 
-    # The sidecar counts milliseconds.
+    # The delay, rounded to milliseconds, which the sidecar counts.
     def checked(delay)
       return delay.to_r.round(3) if delay.is_a?(Numeric) && delay.real? && delay.between?(0, LONGEST_DELAY)
 

@@ -2,26 +2,26 @@
 
 module Offbeat
   module Named
-    # Tries again what failed for now: the sidecar is being restarted, or is full.
+    # Retries calls that failed for a temporary reason: the sidecar is being restarted, or is full.
     class Patience
       LONGEST_PAUSE = 1.0
       PASSING = [Unavailable, DeadlineExceeded, ResourceExhausted, NotFound].freeze
 
       attr_reader :seconds
 
-      # @param seconds without success after which to give up
-      # @param pause the first one, in seconds, doubled each time
+      # @param seconds how long to retry without success
+      # @param pause the first pause between attempts, in seconds; it doubles each time, up to a second
       def initialize(seconds, pause)
         @seconds = Named.span("patience", seconds)
         @pause, @given_up = pause, false
       end
 
-      # Whether the last thing tried never succeeded.
+      # Whether the last {#attempt} gave up.
       def given_up?
         @given_up
       end
 
-      # @param deadline by the monotonic clock, when the time of the caller ends
+      # @param deadline when the caller's own timeout ends, by the monotonic clock; nil for none
       def attempt(deadline = nil)
         failing_since, pause = nil, @pause
         begin

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Submits groups to a named spread, and keeps each until it is settled: a restart of the
-  # sidecar loses them, and they are submitted again. Belongs to one thread.
+  # Submits groups to a named spread, and keeps each group until it is settled: if a restart of the sidecar loses the
+  # group, the producer submits it again. Belongs to one thread.
   class Producer
     FIRST_PAUSE = 0.1 # seconds
     LONGEST_WAIT = 1 # seconds
-    IDS_BYTES = 128 << 10 # of one call
+    IDS_BYTES = 128 << 10 # of group IDs in one call
     private_constant :FIRST_PAUSE, :LONGEST_WAIT, :IDS_BYTES
 
     def initialize(calls, patience)
@@ -15,14 +15,14 @@ module Offbeat
       @epoch, @epoch_changed = nil, false
     end
 
-    # The IDs of groups that were submitted, and not answered as settled.
+    # The IDs of submitted groups that are not known to be settled.
     def unsettled
       @groups.keys
     end
 
-    # Submits a group: its ID, and the payloads of its jobs as Strings of bytes. Submitting the same again
-    # changes nothing. While the sidecar is full or cannot be reached, tries again for as long as the
-    # patience lasts; even then the group is kept, since it may have been received.
+    # Submits a group: its ID, and the payloads of its jobs as Strings of bytes. Submitting the same group again changes
+    # nothing. While the sidecar is full or cannot be reached, retries for up to `patience` seconds. Even if that fails,
+    # the group is kept, since the sidecar may have received it.
     def submit(group_id, payloads)
       group = keep(group_id, bytes_of(payloads))
       begin
@@ -35,9 +35,9 @@ module Offbeat
       status
     end
 
-    # Waits until all groups are settled, and submits again those that were lost. The last
-    # status of each group that was settled since the last wait, by ID. With a timeout, raises
-    # {DeadlineExceeded} after it; nothing is forgotten then.
+    # Waits until all groups are settled, and submits lost groups again. Returns the last {GroupStatus} of each group
+    # that was settled since the last wait, by group ID. With a timeout, raises {DeadlineExceeded} after it; the next
+    # wait then returns the groups that were settled until then, too.
     def wait(timeout: nil)
       deadline = timeout && (Named.now + Named.span("timeout", timeout))
       until @groups.empty?
@@ -62,7 +62,7 @@ module Offbeat
       end
     end
 
-    # The group as it was submitted before, or kept from now on.
+    # The group with this ID that is kept already; if there is none, a new one, which is kept from now on.
     def keep(group_id, payloads)
       check(group_id)
       known = @groups[group_id]
@@ -83,7 +83,7 @@ module Offbeat
       @patience.attempt { @calls.receipt }
     end
 
-    # Sends a group, part by part; from the first again if the sidecar has lost the others.
+    # Sends a group, part by part. If the sidecar has lost earlier parts, starts with the first one again.
     def deliver(group, deadline = nil)
       place, status, lost_since = 0, nil, nil
       while place < group.part_starts.size
@@ -103,7 +103,8 @@ module Offbeat
     end
 
     def send_part(group, place, deadline)
-      # One attempt at a time: each but the first must say that there was another.
+      # Without retries of the transport: the commit of each attempt but the first must say that there was an earlier
+      # one.
       response = @patience.attempt(deadline) do
         @calls.ask("SubmitGroups", { groups: [group.part(place)] }, attempts: 1)
       end
@@ -112,7 +113,7 @@ module Offbeat
       GroupStatus.of(message)
     end
 
-    # Keeps what a group is now.
+    # Records the state of a group.
     def take(group, message, epoch)
       @epoch_changed ||= !@epoch.nil? && epoch != @epoch
       @epoch = epoch
@@ -124,7 +125,7 @@ module Offbeat
       end
     end
 
-    # Submits groups again that were received in an earlier epoch.
+    # Submits groups again that were received in an earlier epoch, and so lost.
     def submit_lost(deadline = nil)
       return unless @epoch_changed
 
@@ -134,7 +135,7 @@ module Offbeat
       @epoch_changed = false
     end
 
-    # Waits until one of the groups is settled or lost, and sees to those.
+    # Waits up to a second until one of the groups is settled or lost; submits lost groups again.
     def look(ids, deadline)
       wait = deadline ? (deadline - Named.now).clamp(0, LONGEST_WAIT).floor(3) : LONGEST_WAIT
       response = @patience.attempt(deadline) do
@@ -150,7 +151,8 @@ module Offbeat
       end
     end
 
-    # A group that was received in this epoch and is unknown now was settled so long ago that it was forgotten.
+    # Whether a group that the sidecar does not know was settled: if it was received in this epoch, it was settled so
+    # long ago that the sidecar has forgotten it.
     def settled_long_ago?(group, epoch)
       return false unless group.epoch == epoch
 
@@ -160,7 +162,7 @@ module Offbeat
                                            settled_job_count: count, dead_letter_count: 0, settled_ranges: [])
     end
 
-    # As many IDs as a call and its message take.
+    # Cuts IDs into batches that fit into one call and its message.
     def batches(ids)
       ids.each_slice(Named::CALL).flat_map do |slice|
         bytes = 0

@@ -2,7 +2,7 @@
 
 module Offbeat
   module Named
-    # Jobs for a {Consumer}, by a call for each batch.
+    # A source of jobs for a {Consumer}: one call for each batch.
     class PullSource
       # @param settled is called with each job and the outcome of its settlement
       def initialize(calls, consumer_id, batch_size, wait, settled)
@@ -10,7 +10,7 @@ module Offbeat
         @wait, @settled = Named.span("max_wait_duration", wait), settled
       end
 
-      # The next jobs, maybe none; nil if there will never be any.
+      # The next jobs, possibly none; nil once the spread has ended.
       def jobs
         pulled = @calls.pull(@consumer_id, @batch_size, @wait, attempts: 1)
         pulled.jobs unless pulled.ended?
@@ -22,13 +22,13 @@ module Offbeat
         batch.zip(results) { |(job, *), result| @settled.call(job, result.outcome) }
       end
 
-      # Results come with their call.
+      # The results came with the call that settled the jobs.
       def await_results; end
 
-      # Nothing is counted.
+      # Pulls need no credit.
       def taken; end
 
-      # Nothing is on its way.
+      # No jobs are in flight.
       def close
         []
       end

@@ -12,12 +12,12 @@ module Offbeat
   # again, as its next attempt. The same happens to jobs of a pump whose process has ended, since another pump does not
   # know them.
   class Pump
-    # If the process is killed, these jobs wait until their leases end.
+    # The most jobs of a pull. If the process is killed, they wait until their leases end.
     PULLED_JOBS = 16
-    # A pull waits for up to this, in seconds: a pump that is stopped ends as soon.
+    # The longest time that a pull waits, in seconds: a stopped pump ends within about this time.
     LONGEST_WAIT = 1.0
-    # Leases are extended after a third of their length, or after this, in seconds. Until then the pump holds jobs that
-    # have been settled.
+    # Leases are extended after a third of their duration, but at the latest after this, in seconds. Until then, the
+    # pump also holds jobs that have been settled.
     LONGEST_ROUND = 5.0
     FIRST_PAUSE = 0.5 # seconds
     LONGEST_PAUSE = 30.0 # seconds
@@ -33,9 +33,11 @@ module Offbeat
       @held, @round, @next_round, @stopped = [], LONGEST_ROUND, 0.0, false
     end
 
-    # Hands over the jobs that are there, within a second or so. False once the spread has ended.
+    # Hands over the jobs that are ready, after a wait of up to a second for the first. Returns false once the spread
+    # has ended.
     #
-    # Raises the error of the block. The job and those behind it are then released, with a delay of a second.
+    # If the block raises an error, releases the current job and those behind it with a delay of a second, and raises
+    # the error.
     def step
       extend_leases if Named.now >= @next_round
       wait = (@next_round - Named.now).clamp(0.0, LONGEST_WAIT)
@@ -63,7 +65,8 @@ module Offbeat
       @stopped = false
     end
 
-    # Ends {#run} after its current step, or the next {#run} if there is none. Threads and signal traps may call this.
+    # Ends {#run} after its current step; if it is not running, the next {#run} ends at once. May be called by other
+    # threads and by signal traps.
     def stop
       @stopped = true # without a Mutex, which a trap may not lock
     end
@@ -74,7 +77,7 @@ module Offbeat
       pulled_at, left = Named.now, jobs.dup
       until left.empty?
         job = left.first
-        unless job.expired? # while others were handed over: another consumer may have it
+        unless job.expired? # it may have expired while earlier jobs were handed over: another consumer may have it
           @hand_over.call(job)
           hold(job, pulled_at)
         end
@@ -93,10 +96,10 @@ module Offbeat
     def release(jobs)
       @spread.settle(jobs.map { |job| [job, :release, 1] })
     rescue Error
-      nil # their leases end; the error of the block is the one to raise
+      nil # the leases end by themselves; the error to raise is that of the block
     end
 
-    # Forgets jobs that are settled or lost.
+    # Extends the leases of all jobs that the pump holds, and forgets those that are settled or lost.
     def extend_leases
       now = Named.now
       held = @held.select { |job| job.held_until > now }

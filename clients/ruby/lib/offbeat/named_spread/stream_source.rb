@@ -2,11 +2,11 @@
 
 module Offbeat
   module Named
-    # Jobs for a {Consumer}, over a stream: they come as soon as there are any, up to a window
-    # of them ahead. A stream that breaks off is started again by the next call.
+    # A source of jobs for a {Consumer}, over a stream. Jobs arrive as soon as there are any, up to `window` jobs ahead.
+    # If the stream breaks off, the next call starts it again.
     class StreamSource
       MOST_JOBS = 65_536
-      # How long a stream may take to start, in seconds, and how often it is tried.
+      # A stream that takes longer than LONG_START seconds to start is started again, up to STARTS times in all.
       LONG_START = 0.1
       STARTS = 3
 
@@ -21,7 +21,7 @@ module Offbeat
         @conversation, @clock, @arrived, @in_flight, @used = nil, nil, [], [], 0
       end
 
-      # The next jobs; nil if there will never be any.
+      # Waits for the next jobs; nil once the spread has ended.
       def jobs
         guarded do
           settle_in_flight unless @conversation
@@ -31,7 +31,8 @@ module Offbeat
         end
       end
 
-      # Sends settlements of jobs of one epoch: on the stream, which answers them later.
+      # Sends settlements of jobs of one epoch: on the stream, which answers them later, or by a call if there is no
+      # stream.
       def settle(batch)
         guarded do
           next settle_by_call(batch) unless @conversation
@@ -49,7 +50,8 @@ module Offbeat
         end
       end
 
-      # A job was taken out of the window; grants the sidecar new credit when half of it is used up.
+      # Counts a job that was taken out of the window, and grants the sidecar new credit once half of the window is used
+      # up.
       def taken
         @used += 1
         return if @conversation.nil? || @used * 2 < @window
@@ -60,7 +62,7 @@ module Offbeat
         nil # the next call connects again
       end
 
-      # Ends the stream; the jobs that were on their way.
+      # Ends the stream. Returns the jobs that were in flight.
       def close
         guarded do
           if @conversation
@@ -76,8 +78,9 @@ module Offbeat
 
       private
 
-      # The stream did not start before it was asked for: so no lease seems longer than it is, and each seems shorter
-      # by the time that the start took. After a long one, another start is tried.
+      # The stream counts as started when it was requested, since it cannot have started earlier. So no lease seems
+      # longer than it is, but each seems shorter by the time that the start took. After a slow start, another one is
+      # tried.
       def connect
         STARTS.times do
           disconnect
@@ -87,7 +90,7 @@ module Offbeat
         write(credit: V1::JobCredit.new(job_count: @window))
       end
 
-      # How long it took; relates the clock of the sidecar to that of this process.
+      # Starts a stream, and relates the clock of the sidecar to that of this process. Returns how long the start took.
       def start_stream
         @conversation, @clock = @calls.converse, nil
         asked = Named.now
@@ -103,7 +106,7 @@ module Offbeat
         @conversation.write(V1::StreamJobsRequest.encode(V1::StreamJobsRequest.new(**message)))
       end
 
-      # Takes a message; false if the stream has ended.
+      # Receives a message; false if the stream has ended.
       def receive(timeout)
         @conversation.within(timeout)
         bytes = @conversation.read or return disconnect
@@ -116,7 +119,7 @@ module Offbeat
         true
       end
 
-      # By the clock of the sidecar, but not later than now.
+      # The jobs of a message. Their leases began at a time that the clock of the sidecar gives, but not later than now.
       def leased_jobs(leased)
         @calls.jobs(leased, [@clock + Times.from_duration(leased.lease_start_uptime), Named.now].min)
       end
@@ -140,7 +143,7 @@ module Offbeat
         batch.zip(results) { |(job, *), result| @settled.call(job, result.outcome) }
       end
 
-      # A call that breaks off closes the stream: half of a message may be in it.
+      # Closes the stream if the block is interrupted or raises an error: the stream may then contain half of a message.
       def guarded
         result = yield
         whole = true
