@@ -224,13 +224,13 @@ lint_other_languages() {
 
 rust() {
     say "Rust tests"
-    cargo test --quiet --locked --workspace
+    tests/support/rust_tests.sh
     say "spreads in Debian 13's Redis 8 and Valkey 8"
     # Concurrently, also with what follows: they mostly wait for leases to end.
     local engine
     for engine in redis-server valkey-server; do
         beside "$engine" . env OFFBEAT_HISTORIES=100 OFFBEAT_REDIS_SERVER="$PWD/$redis13/$engine" cargo test --quiet \
-            --locked --package offbeat --test spread_stores --test spread_store_faults --test spread_store_power \
+            --locked --workspace --test spread_stores --test spread_store_faults --test spread_store_power \
             --test spread_store_waits --test spread_store_replicas
     done
 
@@ -253,7 +253,7 @@ rust() {
     local generate=tests/vectors/generate decisions=tests/vectors/decisions by_calendar=$fresh.json
     python3 $generate/decisions_of_duties_by_calendar.py >"$by_calendar" &
     local slowest=$!
-    OFFBEAT_VECTORS="$PWD/$fresh" cargo test --quiet --locked --package offbeat-core --test vectors
+    OFFBEAT_VECTORS="$PWD/$fresh" cargo test --quiet --locked --workspace --test vectors
     python3 $generate/decisions.py | cmp - $decisions/answers.json
     python3 $generate/decisions_of_vectors.py | cmp - $decisions/vectors.json
     python3 $generate/decisions_in_sql.py | cmp - $decisions/sql.json
