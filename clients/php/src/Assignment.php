@@ -17,16 +17,16 @@ final class Assignment implements \JsonSerializable
     public readonly DateInterval $slotOffset;
     /** From the start of the cycle to the run, by the wall clock. */
     public readonly DateInterval $cycleOffset;
-    /** Null where exclusions skip all of the 1,000 cycles before. */
+    /** Null if exclusions skip the previous 1,000 cycles. */
     public readonly ?Run $lastRun;
-    /** @var list<Run> in order, one a cycle, except those that exclusions skip */
+    /** @var list<Run> in order, one for each cycle, without those that exclusions skip */
     public readonly array $nextRuns;
-    /** The first run of a new ID, if it was asked for. */
+    /** The first run of a new ID, if the call had a NewId. */
     public readonly ?Run $firstRun;
 
     /**
-     * @param non-empty-list<Piece> $pieces in order; one without a weight
-     * @param PlacementExplanation $explanation what decided
+     * @param non-empty-list<Piece> $pieces in order; exactly one without a weight
+     * @param PlacementExplanation $explanation why the ID has its place
      * @param DecidedBy $decidedBy who decided
      */
     public function __construct(

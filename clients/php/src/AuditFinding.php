@@ -4,25 +4,34 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** Problems of a sample of IDs. */
+/** Problems that an audit finds in a sample of IDs. */
 enum AuditFinding: string
 {
-    /** UUIDs of version 1 or 6 under Placement::Twister, which fall into a few slots. */
+    /**
+     * With Placement::Twister, more than one in ten UUIDs are of version 1 or 6. Nearly all of these fall into a few
+     * slots.
+     */
     case TimeBasedUuids = 'time_based_uuids';
 
-    /** Integers with a common divisor under Placement::Twister. */
+    /**
+     * With Placement::Twister, 20 or more integers all have the same remainder by a divisor of the bucket count, such
+     * as only even or only odd ones.
+     */
     case SparseIntegers = 'sparse_integers';
 
     /** The slots differ by more than chance explains. */
     case Uneven = 'uneven';
 
-    /** IDs that come more than once. */
+    /** Some IDs occur more than once. */
     case Duplicates = 'duplicates';
 
-    /** One ID alone makes a slot far heavier than the mean. */
+    /**
+     * A piece of one ID weighs more than a slot holds on average, and a smaller weight quantum would cut the ID into
+     * more pieces.
+     */
     case HeavyId = 'heavy_id';
 
-    /** IDs that exclusions skip in 1,000 cycles one after another. */
+    /** IDs, or pieces of weighted IDs, that exclusions skip in 1,000 consecutive cycles. */
     case NeverRun = 'never_run';
 
     /** @internal */

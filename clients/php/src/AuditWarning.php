@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** Something wrong with a sample of IDs; the message says it in a sentence, with what to do. */
+/** A problem with a sample of IDs. The message is a sentence with figures, and what to do. */
 final class AuditWarning
 {
     public function __construct(public readonly AuditFinding $finding, public readonly string $message)

@@ -7,18 +7,21 @@ namespace Offbeat;
 use Offbeat\Exception\InvalidArgument;
 
 /**
- * A circuit breaker: after calls in a row that got no answer, calls fail at once with CircuitOpen, until one that is
- * let through after a while is answered. A refusal is an answer.
+ * A circuit breaker for a sidecar that does not answer. After $failureCount consecutive calls without an answer it
+ * opens, and calls fail at once with CircuitOpen. After $openDuration it lets one call through, while others still
+ * fail. If that call gets no answer either, the breaker stays open for twice as long as before, up to $maxOpenDuration.
+ * A refusal counts as an answer.
  *
- * What it knows is shared by all processes of a user that ask the same address: by APCu, where it is loaded, or else
- * in a file of the temporary folder.
+ * Processes that call the same address share the state: in APCu if it is enabled, otherwise in a file in the temporary
+ * folder, which the processes of one user share. If neither can be used, each process has a state of its own.
  */
 final class Breaker
 {
     /**
-     * @param int $failureCount so many calls in a row without an answer open it
-     * @param int|float $openDuration for how long, in seconds; doubled each time that the next call gets no answer either
-     * @param int|float $maxOpenDuration the longest that becomes
+     * @param int $failureCount consecutive calls without an answer after which it opens
+     * @param int|float $openDuration how long it stays open, in seconds; doubled each time that the next call gets no
+     *     answer either
+     * @param int|float $maxOpenDuration the longest time that it stays open, in seconds
      */
     public function __construct(
         public readonly int $failureCount = 5,

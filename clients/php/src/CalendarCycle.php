@@ -10,16 +10,16 @@ use Offbeat\Internal\Check;
 /**
  * A day, week or month by the wall clock of a time zone.
  *
- * A run keeps its wall-clock time through changes of the clocks: a time that a change skips is
- * later by what it skips, one that comes twice means the first.
+ * A run keeps its wall-clock time when the clocks change. A time that the change skips moves later by the length of the
+ * skip; of a time that occurs twice, the first one counts.
  */
 final class CalendarCycle
 {
     public readonly string $timeZone;
 
     /**
-     * @param DateTimeZone|string $timeZone by its IANA name, such as Europe/Berlin; the rules are those
-     *     that the sidecar has built in, not those of this machine
+     * @param DateTimeZone|string $timeZone an IANA name such as Europe/Berlin, or a zone with such a name. The
+     *     time-zone database of the sidecar is used, not that of this machine
      */
     public function __construct(public readonly CalendarUnit $unit, DateTimeZone|string $timeZone)
     {

@@ -7,7 +7,7 @@ namespace Offbeat;
 use DateInterval;
 
 /**
- * Decides about missed runs. A null has the sidecar's default.
+ * How Client::listDueRuns() treats missed runs. null stands for the sidecar's default.
  *
  *     new CatchUpPolicy(MissedRunPolicy::RunOnce, smearSpan: 600)
  */
@@ -20,15 +20,16 @@ final class CatchUpPolicy
 
     /**
      * @param ?MissedRunPolicy $missedRunPolicy MissedRunPolicy::RunOnce by default
-     * @param DateInterval|int|float|null $onTimeTolerance runs that should have started this long ago, or less, are on
-     *     time: at least the time between two calls. Must be given with MissedRunPolicy::Drop, which would lose
-     *     the runs of a slower program. Default: 60 s
+     * @param DateInterval|int|float|null $onTimeTolerance runs that are late by at most this are on time, not missed.
+     *     Use at least the time between two calls. If the schedule declares kinds, at most what the run time of a kind
+     *     leaves of its run budget. Must be given with MissedRunPolicy::Drop, which drops missed runs for good.
+     *     Default: 60 s, or the largest allowed value if that is shorter
      * @param DateInterval|int|float|null $horizon missed runs that are older than this are dropped. Default: the
      *     shortest cycle
-     * @param DateInterval|int|float|null $smearSpan missed runs start smeared over this. Default: all at once. Refused
-     *     where the schedule declares kinds, whose catchUpSpan decides
-     * @param DateInterval|int|float|null $minGap for MissedRunPolicy::RunOnce: a late run that would start after the next
-     *     run of its ID, or less than this before it, is superseded by that run. Default: 0
+     * @param DateInterval|int|float|null $smearSpan missed runs start spread over this span, instead of all at once.
+     *     Refused if the schedule declares kinds: its catchUpSpan decides. Default: 0
+     * @param DateInterval|int|float|null $minGap with MissedRunPolicy::RunOnce, a missed run does not run if it would
+     *     start at or after the next run of its ID, or less than this before it. Default: 0
      */
     public function __construct(
         public readonly ?MissedRunPolicy $missedRunPolicy = null,

@@ -33,13 +33,13 @@ use Offbeat\Internal\Transport\RetryingTransport;
 use Offbeat\Internal\Transport\Transport;
 
 /**
- * Asks a sidecar, or decides without one: see Mode.
+ * A client of Offbeat, which asks a sidecar or decides without one: see Mode.
  *
  *     $client = new Offbeat\Client('127.0.0.1:2328');
  *     $client->assignSlot(new Offbeat\Schedule(period: 8 * 3600), 'acme')->nextRun()->startTime;
  *
- * Connects at its first call, and may be used on both sides of a fork (by curl). Calls
- * that did not reach the sidecar are made again, for up to four seconds: it may be restarting.
+ * Connects at its first call. With ext-curl, it may be used on both sides of a fork. Calls that do not reach the
+ * sidecar are retried for up to four seconds, or until their timeout, because the sidecar may be restarting.
  */
 final class Client
 {
@@ -56,15 +56,15 @@ final class Client
 
     public const DEFAULT_ADDRESS = '127.0.0.1:2328';
 
-    /** Batches of a call with so many IDs are decided sooner by a sidecar. */
+    /** From this many IDs in a call on, Mode::Auto asks the sidecar first, because it is faster. */
     private const MANY_IDS = 1_000;
 
     public readonly string $address;
     public readonly float $timeout;
     public readonly Mode $mode;
-    /** Makes each call, for callers with retries of their own. */
+    /** Sends each call once, without a breaker: for callers that retry themselves. */
     private readonly Transport $bare;
-    /** Makes each call once. */
+    /** Sends each call once, through the breaker if there is one. */
     private readonly Transport $direct;
     private readonly Transport $transport;
     private readonly Endpoint $endpoint;
@@ -74,16 +74,18 @@ final class Client
 
     /**
      * @param ?string $address HOST:PORT or unix:PATH; by default OFFBEAT_ADDRESS, else 127.0.0.1:2328
-     * @param int|float|string|null $timeout bounds every call, and each call of a large batch: in seconds, or 'web' for
-     *     0.3 with a breaker, or 'worker' for 10; by default OFFBEAT_TIMEOUT, else 'worker'
-     * @param string|(\Closure(): string)|null $token one that the sidecar takes; what a closure returns
-     *     is taken again for each call. Over TCP it needs tls, or a loopback address
-     * @param ?Tls $tls by default none; new Tls() trusts the authorities of the system
+     * @param int|float|string|null $timeout the longest time for a call, or for each call of a large batch: a number of
+     *     seconds, 'web' (0.3 s, with a breaker) or 'worker' (10 s); by default OFFBEAT_TIMEOUT, else 'worker'
+     * @param string|(\Closure(): string)|null $token the bearer token for the sidecar, or a closure that returns the
+     *     current token before every call. Without TLS, a token is allowed over Unix sockets and to loopback addresses
+     *     only
+     * @param ?Tls $tls by default none; new Tls() trusts the certificate authorities of the system
      * @param Mode|string|null $mode who decides; by default OFFBEAT_MODE, else Mode::Remote
      * @param ?string $schedules a file with the JSON of `offbeat schedules export`, for schedules by name that are decided
      *     without a sidecar; by default OFFBEAT_SCHEDULES, else none
-     * @param Breaker|false|null $breaker by default one with the timeout 'web', and none with others
-     * @param (\Closure(): DateTimeInterface)|null $clock Mode::Local only: tells now; by default the clock of this machine
+     * @param Breaker|false|null $breaker by default one with the timeout 'web', and none with other timeouts
+     * @param (\Closure(): DateTimeInterface)|null $clock with Mode::Local only: returns the current time; by default
+     *     the clock of this machine
      */
     public function __construct(
         ?string $address = null,
@@ -152,7 +154,7 @@ final class Client
     }
 
     /**
-     * The same, with who decided.
+     * The same as call(), and who decided.
      *
      * @template T of Message
      *
@@ -179,9 +181,9 @@ final class Client
     }
 
     /**
-     * The bytes of the answer about a batch, with who decided.
+     * The bytes of the answer to a batch, and who decided.
      *
-     * @param int $idCount of the call, up to the end of this batch
+     * @param int $idCount IDs of the call, up to the end of this batch
      *
      * @return array{string, DecidedBy}
      */
@@ -195,7 +197,7 @@ final class Client
             try {
                 return [$this->sendOnce($method, $bytes, $seconds), DecidedBy::Sidecar];
             } catch (OffbeatException) {
-                // It would be sooner; but what it refuses is refused here too, and else nobody has to wait for it.
+                // The sidecar would only be faster: the batch is now decided, or refused, here.
             }
         }
         $decided = $this->decider->batch($method, $bytes);
@@ -223,7 +225,7 @@ final class Client
         return $this->transport->call($method, $bytes, $this->seconds($timeout));
     }
 
-    /** For what counts when it is made twice: no attempt is made again. */
+    /** For calls that count twice if they are made twice: they are not retried. */
     private function sendOnce(string $method, string $bytes, int|float|null $timeout): string
     {
         return $this->direct->call($method, $bytes, $this->seconds($timeout));

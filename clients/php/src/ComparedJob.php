@@ -8,15 +8,15 @@ use DateInterval;
 use Offbeat\Internal\Check;
 use Offbeat\Internal\ScheduleEncoder;
 
-/** A job to be compared with others, by the schedule that it has today. */
+/** A job that locks an ID, with the schedule that it has today. */
 final class ComparedJob
 {
     public readonly DateInterval|int|float|null $runTime;
 
     /**
-     * @param ?string $kind one of the kinds that the schedule declares, where it does
-     * @param DateInterval|int|float|null $runTime how long a run takes at most. Default: what the schedule says
-     *     of the kind, or else not known
+     * @param ?string $kind one of the kinds of the schedule, if it declares any
+     * @param DateInterval|int|float|null $runTime how long a run takes at most. Default: the run time of the kind in
+     *     the schedule; without one, runs are only kept from starting at the same time as others
      */
     public function __construct(
         public readonly Schedule|ScheduleReference|string $schedule,

@@ -7,7 +7,7 @@ namespace Offbeat;
 use DateInterval;
 use Offbeat\Internal\JsonAnswer;
 
-/** How two jobs stand to one another. */
+/** Whether two jobs are kept apart. */
 final class ComparedPair implements \JsonSerializable
 {
     use JsonAnswer;
@@ -15,9 +15,10 @@ final class ComparedPair implements \JsonSerializable
     /**
      * @param int $firstJobIndex from 0
      * @param string $message why, in a sentence
-     * @param ?DateInterval $firstToSecond the shortest time from a run of the first to the next run of the
-     *     second, for one ID; null where that is not known
-     * @param ?DateInterval $secondToFirst the shortest time from a run of the second to the next of the first
+     * @param ?DateInterval $firstToSecond the shortest time from a run of the first job to the next run of the second
+     *     one, for one ID; null where that is not known
+     * @param ?DateInterval $secondToFirst the shortest time from a run of the second job to the next run of the first
+     *     one, for one ID; null where that is not known
      */
     public function __construct(
         public readonly int $firstJobIndex,

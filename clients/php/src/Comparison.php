@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** How jobs stand to one another that lock the same ID. */
+/** Whether jobs that lock the same ID are kept apart. */
 final class Comparison
 {
     /**

@@ -8,8 +8,8 @@ use DateInterval;
 use Offbeat\Exception\InvalidArgument;
 
 /**
- * A part of a cycle: the half-open span from one offset to another, from the cycle's start, of a
- * calendar by the wall clock.
+ * A part of a cycle: the half-open span between two offsets from the start of the cycle. With a calendar, offsets are
+ * by the wall clock.
  *
  *     new CycleWindow('01:00', '05:00')                                // of a day
  *     new CycleWindow(new DateInterval('P1D'), new DateInterval('P5D')) // Tuesday to Friday of a week
@@ -22,8 +22,8 @@ final class CycleWindow
     public readonly DateInterval|int|float $endOffset;
 
     /**
-     * @param DateInterval|int|float|string $startOffset an interval of fixed length, a number of seconds,
-     *     or a time of the cycle's first day: 01:00, 01:00:30
+     * @param DateInterval|int|float|string $startOffset an interval of fixed length, a number of seconds, or a time of
+     *     the cycle's first day, such as 01:00 or 01:00:30
      * @param DateInterval|int|float|string $endOffset the same; the day ends at 24:00
      */
     public function __construct(DateInterval|int|float|string $startOffset, DateInterval|int|float|string $endOffset)

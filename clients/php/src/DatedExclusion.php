@@ -7,7 +7,7 @@ namespace Offbeat;
 use DateTimeImmutable;
 use DateTimeInterface;
 
-/** A span of time, once, in which nothing may start: from start to end, half-open. */
+/** A single span of time in which nothing may start: half-open, from start to end. */
 final class DatedExclusion
 {
     public readonly DateTimeImmutable $startTime;

@@ -8,23 +8,23 @@ use DateInterval;
 use DateTimeImmutable;
 use Offbeat\Internal\JsonAnswer;
 
-/** Description of a schedule. */
+/** The description of a schedule, and of its cycle at the requested time. */
 final class Description implements \JsonSerializable
 {
     use JsonAnswer;
 
     /**
-     * @param string $runKeyRoot what its run keys begin with: name/version, or the fingerprint
-     * @param DateInterval $maxCycleDuration length of a cycle by the wall clock; where cycles differ, of the
+     * @param string $runKeyRoot the beginning of its run keys: name/version, or the fingerprint
+     * @param DateInterval $maxCycleDuration length of a cycle by the wall clock; where cycles differ, that of the
      *     longest one
-     * @param DateInterval $slotDuration in active time, in the cycle asked about: months differ
+     * @param DateInterval $slotDuration in active time, in the cycle of the requested time (months differ)
      * @param ?Slot $slot null outside of the active windows
-     * @param DateInterval $activeDuration how much of the cycle the active windows leave
-     * @param float $skippedRatio which share of the cycle's runs exclusions skip: 0 to 1
-     * @param float $deferredRatio which share of them exclusions defer
+     * @param DateInterval $activeDuration what the active windows leave of the cycle
+     * @param float $skippedRatio the share of the cycle's runs that exclusions skip: 0 to 1
+     * @param float $deferredRatio the share of the cycle's runs that exclusions defer: 0 to 1
      * @param list<DescribedKind> $kinds those that the schedule declares, in order
-     * @param string $timeZoneDatabase the release that the answer comes from, such as 2026b; empty without
-     *     calendars and recurring exclusions
+     * @param string $timeZoneDatabase release of the time-zone database that decided the times, such as 2026b; empty
+     *     without calendars and recurring exclusions
      */
     public function __construct(
         public readonly string $fingerprint,

@@ -9,8 +9,8 @@ use Offbeat\Internal\Columnar;
 use Offbeat\Internal\JsonAnswer;
 
 /**
- * Runs that are due: rows, and the columns they come from, in the order of the IDs, their pieces and
- * cycles. A refused ID has no row and stands in the errors.
+ * The runs that are due: rows, and the columns that the rows are made from, in the order of the IDs, their pieces and
+ * their cycles. A refused ID has no rows, and an entry in the errors.
  *
  * @implements \ArrayAccess<int, Run>
  * @implements \IteratorAggregate<int, Run>
@@ -22,22 +22,22 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate, \Js
 
     /**
      * @param list<int|float|string|\GMP> $ids
-     * @param list<int> $idIndexes where in `ids` the ID of a row stands
+     * @param list<int> $idIndexes index in `ids` of the ID of each row
      * @param list<int> $pieceIndexes
      * @param list<int> $cycleIndexes
      * @param list<int> $scheduledUnixMillis
      * @param list<int> $startUnixMillis
-     * @param DateTimeImmutable $nextWatermarkTime the watermark of the next call, to be kept with the jobs. Of
-     *     IDs with watermarks of their own: each's own or this, whichever is later
-     * @param int $lateRunCount runs that were missed, and run now
-     * @param int $droppedRunCount runs that were missed and do not run: by the policy or the horizon, or since
-     *     nothing may start
-     * @param int $supersededRunCount runs that were missed and do not run, since the next run of the ID would
-     *     come before them or within minGap
+     * @param DateTimeImmutable $nextWatermarkTime the watermark of the next call: keep it with the jobs. The next
+     *     watermark of an ID with one of its own is the later of that one and this
+     * @param int $lateRunCount missed runs that run now
+     * @param int $droppedRunCount missed runs that do not run because of the policy or the horizon, or because nothing
+     *     may start
+     * @param int $supersededRunCount missed runs that do not run because the next run of the ID would come first, at
+     *     the same time, or within minGap
      * @param int $skippedRunCount runs since the watermark that exclusions skip, or whose day the clock skips
-     * @param ?DateTimeImmutable $nextDueTime when the first run of these IDs is due that is not listed: until then
-     *     there is nothing to ask for. Null if exclusions skip all of the next 64 cycles
-     * @param list<IdError> $errors the refused IDs, by index, rising
+     * @param ?DateTimeImmutable $nextDueTime when the next run of these IDs that is not listed here is due; null if
+     *     exclusions skip all runs for 64 cycles
+     * @param list<IdError> $errors the refused IDs, by rising index
      *
      * @internal
      */
@@ -65,7 +65,7 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate, \Js
     }
 
     /**
-     * The answers of one call, batch by batch, as one.
+     * Joins the answers to the batches of one call.
      *
      * @param non-empty-list<self> $parts
      *
@@ -97,7 +97,7 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate, \Js
         );
     }
 
-    /** @internal The answer to no IDs. */
+    /** @internal The answer if there are no IDs. */
     public static function none(string $fingerprint, DateTimeImmutable $nextWatermarkTime, DecidedBy $decidedBy): self
     {
         return new self($fingerprint, [], [], [], [], [], [], $nextWatermarkTime, 0, 0, 0, 0, null, [], '', false, $decidedBy);
@@ -116,7 +116,9 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate, \Js
         }
     }
 
-    /** Equal for two attempts to enqueue a row's run; empty for a fraction, which is no identity. */
+    /**
+     * The key of a row's run, the same for every attempt to enqueue it. Empty for a fraction, which identifies no row.
+     */
     public function runKey(int $index): string
     {
         $this->check($index);
@@ -129,7 +131,7 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate, \Js
         );
     }
 
-    /** The run ID that goes with it; empty for a fraction. */
+    /** The run ID of a row's run: see Run::idOf(). Empty for a fraction. */
     public function runId(int $index): string
     {
         return Run::idOf($this->runKey($index));

@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** Policy for the runs that an exclusion forbids. */
+/** What happens to runs that fall into an exclusion. */
 enum ExclusionPolicy: string
 {
-    /** They happen later, smeared, and before the ID's next run: the default. */
+    /** They start later, before the ID's next run, spread over the time that remains: the default. */
     case Defer = 'defer';
 
     /** They do not happen. */

@@ -4,13 +4,16 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** When a new ID runs first whose time in the current cycle has passed. */
+/** When a new ID runs first if its time in the current cycle has passed. */
 enum FirstRunPolicy: string
 {
     /** At its time in the next cycle: the default. */
     case NextCycle = 'next_cycle';
 
-    /** Within a span of its coming, and then at its time in the next cycle. */
+    /**
+     * Within smearSpan of createTime, and then at its time in the next cycle. If that time comes first, it is the first
+     * run.
+     */
     case NowSmeared = 'now_smeared';
 
     /** @internal */

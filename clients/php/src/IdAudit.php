@@ -8,15 +8,15 @@ namespace Offbeat;
 final class IdAudit
 {
     /**
-     * @param int $idCount IDs that have a place
-     * @param list<float> $slotLoads what each slot holds: IDs, or with weights the weight of their pieces
-     * @param ?ExpectedLoad $expectedLoad what chance would put into the fullest slot, for as many IDs without
-     *     weights; null where none has a place
-     * @param float $chiSquare of the IDs, by their first pieces, against an even distribution
-     * @param ?float $pValue how likely as uneven a distribution is by chance: below 0.001 something is
-     *     wrong with the IDs; null with fewer than five IDs a slot
+     * @param int $idCount IDs that were not refused
+     * @param list<float> $slotLoads the load of each slot: its IDs or, with weights, the weight of their pieces
+     * @param ?ExpectedLoad $expectedLoad the load of as many IDs, without weights, that are placed at random; null if
+     *     every ID was refused
+     * @param float $chiSquare Pearson's chi-square of the IDs, by their first pieces, against an even distribution
+     * @param ?float $pValue the probability that chance makes a distribution as uneven: below 0.001, something is wrong
+     *     with the IDs; null with fewer than five IDs a slot
      * @param list<AuditWarning> $warnings what is wrong, worst first
-     * @param list<IdError> $errors the refused IDs, by index, rising
+     * @param list<IdError> $errors the refused IDs, by rising index
      */
     public function __construct(
         public readonly string $fingerprint,

@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** Why one ID of a batch was refused; the index counts from the first of the call. */
+/**
+ * Why one ID of a batch was refused. $idIndex counts from the first ID of the call. Beyond 1,000 refused IDs in a
+ * batch, $value and $allowed are empty.
+ */
 final class IdError
 {
     public function __construct(

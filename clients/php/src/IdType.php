@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** The type of IDs that strings stand for, where the strings do not show it. */
+/** The type of the IDs that strings stand for. Without one, hyphenated UUIDs are UUIDs, and other strings are text. */
 enum IdType: string
 {
     /** UUIDs, hyphenated or not, in any case. */

@@ -8,9 +8,9 @@ use DateInterval;
 use Offbeat\Internal\JsonAnswer;
 
 /**
- * The offset of one kind of job from a slot: `idSlotIndex` is where it runs for IDs whose
- * kind 0 runs at the slot, `clockSlotIndex` where kind 0 runs for the IDs that it handles while
- * the slot runs; `offset` is the time from the run of kind 0 to its own, for the same ID.
+ * The slots of one kind of job, seen from the requested slot. `idSlotIndex` is the slot in which the kind runs for IDs
+ * whose kind 0 runs in the requested slot. While the requested slot runs, the kind handles the IDs whose kind 0 runs in
+ * `clockSlotIndex`. `offset` is from the run of kind 0 to that of this kind, for the same ID.
  */
 final class KindSlot implements \JsonSerializable
 {

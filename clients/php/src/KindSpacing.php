@@ -7,10 +7,10 @@ namespace Offbeat;
 /** How kinds of job that must not meet are spaced. */
 enum KindSpacing: string
 {
-    /** With the largest gap there can be: the default. Adding a kind moves nearly all. */
+    /** The smallest gap is as large as possible: the default. Adding a kind moves nearly all others. */
     case Even = 'even';
 
-    /** So that adding a kind moves none; with smaller gaps. */
+    /** Adding a kind moves no other; gaps are smaller. */
     case Stable = 'stable';
 
     /** @internal */

@@ -11,45 +11,44 @@ use Offbeat\Internal\Clock;
 use Prometheus\RegistryInterface;
 
 /**
- * Records how late runs start, into the metrics of the application, into those of the sidecar, or
- * both.
+ * Records how late runs start, in the metrics of the application, in those of the sidecar, or in both.
  *
  *     $lateness = new LatenessRecorder('nightly', kind: 'sync', metrics: $registry);
  *     $lateness->record($scheduledTime); // at the start of the job
  *
- * It never fails the job: what goes wrong is in lastError().
+ * Recording never makes a job fail: lastError() has what went wrong.
  */
 final class LatenessRecorder
 {
-    /** The upper bounds of the histogram, in seconds: those of the sidecar's own. */
+    /** The upper bounds of the histogram, in seconds: the same as the sidecar's. */
     public const BUCKETS = [0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 43_200.0, 86_400.0];
 
-    /** The sidecar is told of so many runs at once, … */
+    /** Runs that are sent to the sidecar together. */
     private const BATCH_RUNS = 500;
-    /** … or, when the next run starts, after so long. */
+    /** Seconds after which fewer are sent, when the next run starts. */
     private const BATCH_SECONDS = 5.0;
-    /** How long a job may be kept by a sidecar that does not answer. */
+    /** Seconds: the longest time that a job waits for the sidecar. */
     private const CALL_SECONDS = 1.0;
-    /** While the sidecar is away, the oldest runs beyond this are forgotten. */
+    /** While the sidecar is unavailable, this many runs are kept, and older ones are dropped. */
     private const MAX_WAITING_RUNS = 10_000;
-    /** What is later is said to be so late, since the sidecar takes no more. */
+    /** Seconds: the largest lateness that the sidecar accepts. A larger one is sent as this. */
     private const MAX_SECONDS = 366 * 86_400;
 
     private readonly string $schedule;
-    /** @var list<float> what the sidecar has not been told yet */
+    /** @var list<float> the lateness of the runs that have not been sent */
     private array $waiting = [];
-    /** When it will be told; by Clock. */
+    /** When these are sent, by Clock. */
     private float $due = INF;
     private int $pid;
     private ?\Throwable $lastError = null;
 
     /**
-     * @param ScheduleReference|string $schedule what stands for the schedule in the labels: its name
+     * @param ScheduleReference|string $schedule its name, without the version, is a label of the metric
      * @param RegistryInterface|(\Closure(float, string, string): void)|null $metrics a registry of
-     *     promphp/prometheus_client_php, where it makes the histogram offbeat_run_lateness_seconds with
-     *     the labels schedule and kind; or what is called with the seconds, the schedule and the kind
-     * @param ?Client $client tells its sidecar, too: in batches, and the rest by flush(), or when the
-     *     recorder is no longer needed
+     *     promphp/prometheus_client_php, in which the recorder makes the histogram offbeat_run_lateness_seconds with
+     *     the labels schedule and kind; or a closure that is called with the seconds, the schedule and the kind
+     * @param ?Client $client to record in the metrics of its sidecar too: in batches, and the rest by flush(), or when
+     *     the recorder is destroyed
      */
     public function __construct(
         ScheduleReference|string $schedule,
@@ -69,9 +68,9 @@ final class LatenessRecorder
     /**
      * Records the start of a run.
      *
-     * @param DateTimeInterface|Run|Row $scheduled the run, or when it should have started, as the job carries
-     *     it: its scheduledTime
-     * @param ?DateTimeInterface $startedTime when it did. Default: now
+     * @param DateTimeInterface|Run|Row $scheduled the run, or the time at which it should have started, as the job
+     *     carries it: its scheduledTime
+     * @param ?DateTimeInterface $startedTime when it started. Default: now
      *
      * @return float its lateness in seconds, never below 0
      */
@@ -100,7 +99,7 @@ final class LatenessRecorder
         return $seconds;
     }
 
-    /** Tells the sidecar what it has not been told yet. */
+    /** Sends the sidecar the runs that have not been sent. */
     public function flush(): void
     {
         $this->leaveToTheParent();
@@ -116,7 +115,7 @@ final class LatenessRecorder
             $this->lastError = $away;
             $this->waiting = array_slice($runs, -self::MAX_WAITING_RUNS);
             $this->due = Clock::now() + self::BATCH_SECONDS;
-        } catch (\Throwable $why) { // some of them, if counted again, would count twice
+        } catch (\Throwable $why) { // the sidecar may have counted some: sent again, they would count twice
             $this->lastError = $why;
         }
     }
@@ -142,7 +141,7 @@ final class LatenessRecorder
         }
     }
 
-    /** What waits in a process that was forked since is told by the one that it was forked from. */
+    /** Forgets, after a fork, the runs of the parent that have not been sent: the parent sends them. */
     private function leaveToTheParent(): void
     {
         if ($this->pid !== getmypid()) {

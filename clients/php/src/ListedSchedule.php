@@ -7,7 +7,7 @@ namespace Offbeat;
 use DateInterval;
 use Offbeat\Internal\JsonAnswer;
 
-/** A schedule of the file that the sidecar has loaded. */
+/** A schedule from the file that the sidecar has loaded. */
 final class ListedSchedule implements \JsonSerializable
 {
     use JsonAnswer;
@@ -15,9 +15,9 @@ final class ListedSchedule implements \JsonSerializable
     /**
      * @param string $fingerprint SHA-256 of the canonical text: equal exactly for schedules that mean
      *     the same
-     * @param ?DateInterval $period how long a cycle is; null of calendars
-     * @param string $timeZoneDatabase the release of the sidecar's time-zone database; empty without
-     *     calendar
+     * @param ?DateInterval $period length of a cycle; null with a calendar
+     * @param string $timeZoneDatabase the release of the sidecar's time-zone database; empty without calendars and
+     *     recurring exclusions
      */
     public function __construct(
         public readonly ScheduleReference $reference,

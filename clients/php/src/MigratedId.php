@@ -6,7 +6,7 @@ namespace Offbeat;
 
 use Offbeat\Internal\JsonAnswer;
 
-/** One ID that goes over: its last run by the old schedule, and its first by the new one. */
+/** One migrated ID: its last run by the old schedule, and its first run by the new one. */
 final class MigratedId implements \JsonSerializable
 {
     use JsonAnswer;

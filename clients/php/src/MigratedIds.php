@@ -9,10 +9,10 @@ use Offbeat\Internal\Columnar;
 use Offbeat\Internal\JsonAnswer;
 
 /**
- * IDs that go over: rows, and the columns they come from.
+ * Migrated IDs: rows, and the columns that the rows are made from.
  *
- * A refused ID holds -1 in all columns and stands in the errors; its row throws
- * OutOfBoundsException, and accepted() passes over it.
+ * A refused ID has -1 in all columns, and an entry in the errors. Reading its row throws OutOfBoundsException;
+ * accepted() skips it.
  *
  * @implements \ArrayAccess<int, MigratedId>
  * @implements \IteratorAggregate<int, MigratedId>
@@ -22,9 +22,9 @@ final class MigratedIds implements \ArrayAccess, \Countable, \IteratorAggregate,
     use Columnar;
     use JsonAnswer;
 
-    /** Which share of the IDs that were not refused moves: 0 to 1. */
+    /** The moved IDs as a share of the IDs that were not refused: 0 to 1. */
     public readonly float $movedRatio;
-    /** @var array<int, true> by index: times alone do not show it, since -1 is one */
+    /** @var array<int, true> by index: -1 in the columns does not show it, because a run may start at -1 ms */
     private readonly array $refused;
 
     /**
@@ -33,12 +33,12 @@ final class MigratedIds implements \ArrayAccess, \Countable, \IteratorAggregate,
      * @param list<int> $lastOldCycleIndexes
      * @param list<int> $firstNewUnixMillis
      * @param list<int> $firstNewCycleIndexes
-     * @param int $movedIdCount IDs whose first new run is not when the old schedule would have run them
-     * @param ?DateInterval $observedMinGap the shortest time from the last old to the first new run of an ID; null
-     *     if all were refused
+     * @param int $movedIdCount IDs whose first new run is not when the old schedule would have run them next
+     * @param ?DateInterval $observedMinGap the shortest time from the last old to the first new run of an ID; null if
+     *     every ID was refused
      * @param ?DateInterval $observedMaxGap the longest such time
      * @param int $leftOutRunCount new runs that came too soon after an old one
-     * @param list<IdError> $errors the refused IDs, by index, rising
+     * @param list<IdError> $errors the refused IDs, by rising index
      *
      * @internal
      */
@@ -64,7 +64,7 @@ final class MigratedIds implements \ArrayAccess, \Countable, \IteratorAggregate,
     }
 
     /**
-     * The answers of one call, batch by batch, as one.
+     * Joins the answers to the batches of one call.
      *
      * @param non-empty-list<self> $parts
      *
@@ -107,7 +107,7 @@ final class MigratedIds implements \ArrayAccess, \Countable, \IteratorAggregate,
     }
 
     /**
-     * The rows of the IDs that were not refused; lazily.
+     * The rows of the IDs that were not refused: a generator that makes them on demand.
      *
      * @return \Generator<int, MigratedId>
      */

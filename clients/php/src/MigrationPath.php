@@ -4,19 +4,19 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** The moves of a change of schedule. */
+/** What a change of schedule moves. */
 enum MigrationPath: string
 {
-    /** Nothing: the schedules mean the same. */
+    /** Nothing: both schedules mean the same. */
     case Unchanged = 'unchanged';
 
-    /** No ID: only the slot count differs. */
+    /** Nothing: only the slot count differs, and every ID keeps its time. */
     case SameTimes = 'same_times';
 
-    /** Each ID keeps its share of the cycle, which is another. */
+    /** Each ID keeps its share of the cycle, which has another length. */
     case SameOrder = 'same_order';
 
-    /** IDs stand in places that have nothing to do with the old ones. */
+    /** The new places of IDs have nothing to do with the old ones. */
     case NewPlaces = 'new_places';
 
     /** @internal */

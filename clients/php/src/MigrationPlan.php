@@ -8,21 +8,21 @@ use DateInterval;
 use DateTimeImmutable;
 use Offbeat\Internal\JsonAnswer;
 
-/** How to go over from one schedule to another. */
+/** A plan for moving IDs from one schedule to another. */
 final class MigrationPlan implements \JsonSerializable
 {
     use JsonAnswer;
 
     /**
-     * @param DateTimeImmutable $cutoverTime until then the old schedule runs, from then on the new one
+     * @param DateTimeImmutable $cutoverTime the old schedule runs IDs before this, the new one from this on
      * @param MigrationPath $path what moves
      * @param string $advice a cheaper way to the same end, in a sentence; empty if there is none
      * @param ?DateInterval $maxGapBound an upper bound for the time from the last old run of any ID to its first new run;
      *     null with exclusions, which may skip any run
-     * @param ?MigratedIds $ids the IDs that were asked about; null if none was
-     * @param list<MigrationStep> $steps what to enqueue around the cutover, if a column was named
-     * @param list<SqlIndex> $indexes what serves the steps: of the old schedule, and of the new one
-     *     where that is another
+     * @param ?MigratedIds $ids the IDs of the call; null if it had none
+     * @param list<MigrationStep> $steps what to enqueue around the cutover, if the call had a SqlTarget
+     * @param list<SqlIndex> $indexes the indexes that serve the steps: that of the old schedule, and that of the new
+     *     one if it is another
      *
      * @internal
      */
@@ -40,7 +40,7 @@ final class MigrationPlan implements \JsonSerializable
     }
 
     /**
-     * The answers of one call, batch by batch, as one.
+     * Joins the answers to the batches of one call.
      *
      * @param non-empty-list<self> $parts
      *

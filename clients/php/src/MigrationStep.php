@@ -7,12 +7,12 @@ namespace Offbeat;
 use DateTimeImmutable;
 use Offbeat\Internal\JsonAnswer;
 
-/** What to enqueue in a span of time, half-open: the rows that the predicate selects, once. */
+/** The rows to enqueue, once each, in a half-open span of time: those that the predicate selects. */
 final class MigrationStep implements \JsonSerializable
 {
     use JsonAnswer;
 
-    /** @param bool $byNewSchedule whether the new schedule runs them */
+    /** @param bool $byNewSchedule whether the rows run by the new schedule */
     public function __construct(
         public readonly DateTimeImmutable $startTime,
         public readonly DateTimeImmutable $endTime,

@@ -4,16 +4,16 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** Policy for missed runs. */
+/** Which missed runs run. */
 enum MissedRunPolicy: string
 {
     /** None of them runs. */
     case Drop = 'drop';
 
-    /** The latest of each ID (of each piece) runs, unless a run that is on time does: the default. */
+    /** The latest one of each ID (or piece) runs, unless a run of it is due and on time: the default. */
     case RunOnce = 'run_once';
 
-    /** All of them run, in their order. */
+    /** All of them run, in their order, up to the horizon. */
     case RunAll = 'run_all';
 
     /** @internal */

@@ -4,15 +4,18 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** The decider: the sidecar, or the client alone. The answers are the same to the bit. */
+/** Whether the sidecar or the client decides. Both give the same answers, to the bit. */
 enum Mode: string
 {
-    /** The sidecar: the default. */
+    /** The sidecar decides everything: the default. */
     case Remote = 'remote';
 
-    /** The client what it can, and the sidecar everything else and batches of 1,000 IDs and more. */
+    /**
+     * The client decides requests that need no sidecar, and asks for the others. For 1,000 IDs or more it asks first,
+     * and decides if that fails.
+     */
     case Auto = 'auto';
 
-    /** The client alone: what needs a sidecar throws NeedsSidecar. */
+    /** The client decides alone: requests that need a sidecar throw NeedsSidecar. */
     case Local = 'local';
 }

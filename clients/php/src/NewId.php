@@ -8,7 +8,7 @@ use DateInterval;
 use DateTimeImmutable;
 use DateTimeInterface;
 
-/** Says that an ID is new, to be told its first run. */
+/** An ID that is new to the schedule: the answer then has its first run. */
 final class NewId
 {
     public readonly DateTimeImmutable $createTime;
@@ -16,12 +16,13 @@ final class NewId
     public readonly DateInterval|int|float|null $maxClockSkew;
 
     /**
-     * @param DateTimeInterface $createTime when it came; after fromTime by maxClockSkew at most
+     * @param DateTimeInterface $createTime when the ID was created; at most $maxClockSkew after fromTime
      * @param ?FirstRunPolicy $policy FirstRunPolicy::NextCycle by default
-     * @param DateInterval|int|float|null $smearSpan FirstRunPolicy::NowSmeared only, which wants it: how
-     *     soon it runs, at the latest. Refused where the schedule declares kinds: it runs as a late run then
-     * @param DateInterval|int|float|null $maxClockSkew how far its coming may lie ahead of fromTime, by the clock of
-     *     another machine. Default: 60 s
+     * @param DateInterval|int|float|null $smearSpan must be set with FirstRunPolicy::NowSmeared, and only then: the
+     *     first run starts at most this long after $createTime. Refused if the schedule declares kinds: it then starts
+     *     like a late run
+     * @param DateInterval|int|float|null $maxClockSkew how far $createTime may lie after fromTime, for example because
+     *     it comes from a machine whose clock is fast. Default: 60 s, or the shortest cycle if that is shorter
      */
     public function __construct(
         DateTimeInterface $createTime,

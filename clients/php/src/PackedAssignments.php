@@ -5,11 +5,10 @@ declare(strict_types=1);
 namespace Offbeat;
 
 /**
- * Assignments of packed IDs: columns with a row for each ID, in the order of the IDs. A column is
- * there as bytes, and becomes an array when it is asked for.
+ * Assignments of packed IDs: columns with a row for each ID, in the order of the IDs. A column is kept as bytes, and
+ * its method unpacks it to an array.
  *
- * A refused ID holds -1 in the columns and stands in the errors. Columns that were not asked for are
- * empty.
+ * A refused ID has -1 in all columns, and an entry in the errors. Columns that were not requested are empty.
  */
 final class PackedAssignments implements \Countable
 {
@@ -17,12 +16,12 @@ final class PackedAssignments implements \Countable
     private const WIDE_BYTES = 8;
 
     /**
-     * @param string $slotIndexBytes little-endian, as those of all columns: 4 bytes a slot
+     * @param string $slotIndexBytes 4 bytes each; little-endian, as in all columns
      * @param string $slotOffsetTickBytes 8 bytes each, as in the following columns
-     * @param list<IdError> $errors the refused IDs, by index, rising
+     * @param list<IdError> $errors the refused IDs, by rising index
      * @param int $tickNanos length of a tick, the unit of the offsets
-     * @param string $runKeyPrefix the key of a row's next run is `runKeyPrefix/cycle index/0/ID`, with the
-     *     canonical text of the ID; Run::idOf() makes a run ID of it
+     * @param string $runKeyPrefix the beginning of run keys: the key of a row's next run is `runKeyPrefix/cycle
+     *     index/0/ID`, with the canonical text of the ID; Run::idOf() derives the run ID from it
      *
      * @internal
      */
@@ -42,7 +41,7 @@ final class PackedAssignments implements \Countable
     }
 
     /**
-     * The answers of one call, batch by batch, as one.
+     * Joins the answers to the batches of one call.
      *
      * @param non-empty-list<self> $parts
      *
@@ -85,7 +84,7 @@ final class PackedAssignments implements \Countable
     {
         $slots = array_values(unpack('V*', $this->slotIndexBytes));
         foreach ($slots === [] ? [] : $this->errors as $error) {
-            $slots[$error->idIndex] = -1; // which unpack() reads without its sign
+            $slots[$error->idIndex] = -1; // unpack() reads it without its sign
         }
 
         return $slots;
@@ -115,7 +114,10 @@ final class PackedAssignments implements \Countable
         return array_values(unpack('P*', $this->nextRunUnixMilliBytes));
     }
 
-    /** @return list<int> last runs, in milliseconds since the Unix epoch; -1 where there is none */
+    /**
+     * @return list<int> last runs, in milliseconds since the Unix epoch; -1 if exclusions skip the previous 1,000
+     *     cycles
+     */
     public function lastRunUnixMillis(): array
     {
         return array_values(unpack('P*', $this->lastRunUnixMilliBytes));

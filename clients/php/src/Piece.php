@@ -7,7 +7,7 @@ namespace Offbeat;
 use DateInterval;
 use Offbeat\Internal\JsonAnswer;
 
-/** A piece of an ID: where it stands, and when it runs. */
+/** A piece of an ID: its place, and its runs. */
 final class Piece implements \JsonSerializable
 {
     use JsonAnswer;
@@ -16,9 +16,9 @@ final class Piece implements \JsonSerializable
      * @param int $pieceIndex from 0
      * @param DateInterval $slotOffset from the start of the slot to the run
      * @param DateInterval $cycleOffset from the start of the cycle to the run, by the wall clock
-     * @param ?Run $lastRun null where exclusions skip all of the 1,000 cycles before
-     * @param list<Run> $nextRuns in order, one a cycle, except those that exclusions skip
-     * @param ?Run $firstRun the first run of a new ID, if it was asked for
+     * @param ?Run $lastRun null if exclusions skip the previous 1,000 cycles
+     * @param list<Run> $nextRuns in order, one for each cycle, without those that exclusions skip
+     * @param ?Run $firstRun the first run of a new ID, if the call had a NewId
      */
     public function __construct(
         public readonly int $pieceIndex,

@@ -4,14 +4,14 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** The explanation of a place: the deciding value of its placement; null for the others. */
+/** Why an ID has its place: the value that its placement decided by. The values of other placements are null. */
 final class PlacementExplanation
 {
     /**
-     * @param string $canonicalId the text that is hashed, and ends the run keys
-     * @param ?string $hash Placement::Hash: 16 hexadecimal digits
-     * @param ?int $bucket Placement::Twister
-     * @param ?float $fraction Placement::Fraction
+     * @param string $canonicalId the text that is hashed, and that ends the run keys
+     * @param ?string $hash with Placement::Hash: 16 hexadecimal digits
+     * @param ?int $bucket with Placement::Twister
+     * @param ?float $fraction with Placement::Fraction
      */
     public function __construct(
         public readonly string $canonicalId,

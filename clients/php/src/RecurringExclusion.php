@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Offbeat;
 
 /**
- * A part of each unit of a calendar, which need not be the schedule's, in which nothing may start.
- * Of an hour that comes twice, both are excluded.
+ * A part of each unit of a calendar in which nothing may start. The calendar need not be that of the schedule. Of an
+ * hour that occurs twice, both are excluded.
  */
 final class RecurringExclusion
 {

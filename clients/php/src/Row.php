@@ -8,14 +8,14 @@ use DateInterval;
 use DateTimeImmutable;
 use Offbeat\Internal\JsonAnswer;
 
-/** One ID of a batch, or with weights one piece of it: its place, and its next run. */
+/** One ID of a batch or, with weights, one piece of an ID: its place, and its next run. */
 final class Row implements \JsonSerializable
 {
     use JsonAnswer;
 
     /**
-     * @param ?DateTimeImmutable $lastRunTime when it ran last, if AssignmentColumn::LastRunUnixMillis was asked for;
-     *     null where exclusions skip all of the 1,000 cycles before
+     * @param ?DateTimeImmutable $lastRunTime when it ran last; null unless the call named
+     *     AssignmentColumn::LastRunUnixMillis, or if exclusions skip the previous 1,000 cycles
      */
     public function __construct(
         public readonly int|float|string|\GMP $id,

@@ -7,25 +7,26 @@ namespace Offbeat;
 use DateTimeImmutable;
 use Offbeat\Internal\JsonAnswer;
 
-/** One run of an ID, or of a piece of it: the same in all answers. */
+/** One run of an ID, or of a piece of it. All answers have runs of this class. */
 final class Run implements \JsonSerializable
 {
     use JsonAnswer;
 
-    /** Whether it was missed, and so starts later than it is scheduled for. */
+    /** Whether the run was missed, and so starts later than it should have. */
     public readonly bool $late;
 
     /**
-     * @param string $runKey equal for two attempts to enqueue it, and empty for a fraction, which is no identity
-     * @param string $runId the same as 32 hexadecimal digits, which any queue takes as the ID of a job; empty
-     *     where the run key is
-     * @param ?DateTimeImmutable $nominalTime when it would start without an exclusion, or without a new
-     *     ID's policy; null where that is the scheduled time, and in answers about batches, which do not say it
-     * @param DateTimeImmutable $scheduledTime when it should start: what lateness is measured from
-     * @param DateTimeImmutable $startTime when to start it
+     * @param string $runKey identifies the run: the same for every attempt to enqueue it. Empty for a fraction, which
+     *     identifies no row
+     * @param string $runId derived from the run key: 32 hexadecimal digits, which any queue takes as the ID of a job;
+     *     empty if the run key is
+     * @param ?DateTimeImmutable $nominalTime when the run would start without exclusions and without the policy for new
+     *     IDs; null if that is the scheduled time, and in answers about batches, which do not have it
+     * @param DateTimeImmutable $scheduledTime when the run should start: lateness is measured from it
+     * @param DateTimeImmutable $startTime when to start it; for a missed run, later than that
      * @param int $cycleIndex its cycle, which a deferred run keeps
      * @param int $pieceIndex 0, except for weighted IDs
-     * @param string $kind the kind of job that was asked about
+     * @param string $kind the kind of job that the call named; "default" if it named none
      */
     public function __construct(
         public readonly int|float|string|\GMP $id,
@@ -41,7 +42,7 @@ final class Run implements \JsonSerializable
         $this->late = $startTime > $scheduledTime;
     }
 
-    /** The run ID that goes with a run key: the first half of its SHA-256. */
+    /** The ID of a run, from its key: the first half of the key's SHA-256. Empty if the key is. */
     public static function idOf(string $runKey): string
     {
         return $runKey === '' ? '' : substr(hash('sha256', $runKey), 0, 32);

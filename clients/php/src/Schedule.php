@@ -11,12 +11,11 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Internal\Check;
 
 /**
- * A cycle cut into slots, and a placement. A null has the sidecar's default.
+ * A cycle that is cut into slots, and a placement of IDs in it. null stands for the sidecar's default.
  *
  *     new Offbeat\Schedule(period: new DateInterval('PT8H'), slotCount: 96)
  *
- * The sidecar checks the values: a schedule that cannot be throws InvalidArgument when
- * it is first used.
+ * Most values are checked when the schedule is first used: an invalid schedule then throws InvalidArgument.
  */
 final class Schedule
 {
@@ -36,29 +35,31 @@ final class Schedule
     /**
      * @param DateInterval|int|float|null $period length of the cycle, as an interval of fixed length or
      *     in seconds: 1 ms to 3,660 days of elapsed time (a day is 24 hours, also when the clocks change)
-     * @param ?int $slotCount slots in a cycle; must divide it. Default: gcd of its seconds and 256
+     * @param ?int $slotCount slots in a cycle; must divide the length of the cycle, or what active windows leave of it.
+     *     Default: the greatest common divisor of that length in seconds and 256
      * @param ?Placement $placement Placement::Hash by default
-     * @param string $salt Placement::Hash only: the namespace
+     * @param string $salt with Placement::Hash only: a namespace
      * @param ?TwisterProfile $profile Placement::Twister only: TwisterProfile::Ruby by default
      * @param ?int $bucketCount Placement::Twister only: 256 (the default) or 65,536
      * @param DateInterval|int|float|null $resolution length of a tick: 1 second (the default) or a
      *     whole fraction of it, down to 0.001
      * @param ?DateTimeInterface $anchorTime when cycle 0 starts. Default: the Unix epoch
      * @param ?CalendarCycle $calendar instead of a period: a day, week or month by the wall clock
-     * @param array<CycleWindow> $activeWindows the parts of the cycle that may be used, in order, over
-     *     which the IDs are smeared. Default: all of it
-     * @param array<DatedExclusion|RecurringExclusion> $exclusions times at which nothing may start; no
-     *     ID outside of them moves. Default: none
-     * @param ?int $weightQuantum the weight up to which an ID is one piece, in a unit of yours. Default:
-     *     no weights
-     * @param array<Kind|string> $kinds the kinds of job that must not meet on one ID, in order, each with a
-     *     place of its own: names, or a Kind that says how long its runs take. A question about runs then
-     *     names one of them. Default: none, and a kind is a label that moves nothing
+     * @param array<CycleWindow> $activeWindows the parts of the cycle that may be used, in order; IDs are spread over
+     *     them. Default: the whole cycle
+     * @param array<DatedExclusion|RecurringExclusion> $exclusions times at which nothing may start; IDs whose time is
+     *     outside of them do not move. Default: none
+     * @param ?int $weightQuantum the weight up to which an ID is one piece, in a unit of your choice. Default: no
+     *     weights
+     * @param array<Kind|string> $kinds the kinds of job that must not meet on one ID, in order: names, or a Kind with a
+     *     run time. Each kind has a place of its own, and every call about runs must name one. Default: none; a kind is
+     *     then a label that moves nothing
      * @param ?KindSpacing $kindSpacing KindSpacing::Even by default
-     * @param array<array{string, string}> $kindConflicts which kinds must not meet, where others may, as
-     *     pairs of names. Default: no two may
-     * @param DateInterval|int|float|null $catchUpSpan with kinds only: over how much of a cycle late runs
-     *     are spread. Default: an eighth, or what keeps the kinds apart
+     * @param array<array{string, string}> $kindConflicts which kinds must not meet, if others may, as pairs of names.
+     *     Default: no two kinds may meet
+     * @param DateInterval|int|float|null $catchUpSpan with kinds only: the part of a cycle over which late runs are
+     *     spread, so that kinds keep apart when they are late. Default: an eighth of the cycle, or what the kinds need
+     *     or allow
      */
     public function __construct(
         DateInterval|int|float|null $period = null,
@@ -78,7 +79,7 @@ final class Schedule
         array $kindConflicts = [],
         DateInterval|int|float|null $catchUpSpan = null,
     ) {
-        if ($period !== null && $calendar !== null) { // a message keeps only the last of them
+        if ($period !== null && $calendar !== null) { // a message would silently keep the last one
             throw InvalidArgument::refused(
                 'schedule.spec.calendar',
                 $calendar,
@@ -86,7 +87,7 @@ final class Schedule
                 'ERROR_REASON_CONTRADICTORY',
             );
         }
-        // Copies of what could be changed from outside.
+        // Copies, because callers could change the originals.
         $this->period = Times::copy($period);
         $this->resolution = Times::copy($resolution);
         $this->anchorTime = $anchorTime === null ? null : DateTimeImmutable::createFromInterface($anchorTime);

@@ -8,15 +8,15 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Internal\Check;
 
 /**
- * A schedule by name, from the file that the sidecar was started with (--schedules); NotFound
- * where it has none of this name and version.
+ * A schedule by name, from the file that the sidecar has loaded (--schedules). Calls throw NotFound if the file does
+ * not have this name and version.
  *
  *     new Offbeat\ScheduleReference('nightly', 2)
  *
- * The text 'nightly/2' stands for the same wherever a schedule is taken.
+ * Every method that takes a schedule also takes the text 'nightly/2'.
  *
- * A version never changes its meaning, and the newest is not the default: callers would change
- * over at different times.
+ * A version never changes its meaning. The newest version is not the default: callers would change over at different
+ * times.
  */
 final class ScheduleReference
 {
@@ -27,9 +27,9 @@ final class ScheduleReference
     }
 
     /**
-     * The schedule that a text such as 'nightly/2' names.
+     * Parses a text such as 'nightly/2'.
      *
-     * @throws InvalidArgument if it names none
+     * @throws InvalidArgument for any other text
      */
     public static function parse(string $text, string $field = 'schedule'): self
     {
@@ -40,7 +40,7 @@ final class ScheduleReference
         return new self($found[1], (int) $found[2]);
     }
 
-    /** @internal The name alone, of a reference or of a text that may be one. */
+    /** @internal The name in a reference, or in the text of one; any other text is itself a name. */
     public static function nameOf(self|string $schedule): string
     {
         return match (true) {

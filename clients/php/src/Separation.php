@@ -7,13 +7,16 @@ namespace Offbeat;
 /** Whether jobs are kept apart on each ID. */
 enum Separation: string
 {
-    /** On each ID, a run of one has ended before the next of the other starts, if each starts on time. */
+    /**
+     * On every ID, a run of one job has ended before the next run of the other one starts, if each starts on time and
+     * takes no longer than its run time.
+     */
     case Apart = 'apart';
 
     /** There are IDs on which they meet. */
     case Meet = 'meet';
 
-    /** It is not known. Take it for meeting. */
+    /** It is not known: treat it as meeting. */
     case Unknown = 'unknown';
 
     /** @internal */

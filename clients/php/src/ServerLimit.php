@@ -9,9 +9,9 @@ final class ServerLimit
 {
     /**
      * @param string $id identifies the limit, such as "named_spreads"; never changes
-     * @param string $name what is limited: words for people, which may change, as may $note
+     * @param string $name what is limited, for people; may change, as may $note
      * @param string $unit of both values; empty for plain numbers
-     * @param string $note what else to know
+     * @param string $note further text for people; empty if there is none
      */
     public function __construct(
         public readonly string $id,

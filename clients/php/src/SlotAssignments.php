@@ -8,11 +8,11 @@ use Offbeat\Internal\Columnar;
 use Offbeat\Internal\JsonAnswer;
 
 /**
- * Assignments of a batch: rows, and the columns they come from. One row for each ID, or with weights
- * one for each piece of it. Columns that were not asked for are empty.
+ * The assignments of a batch: rows, and the columns that the rows are made from. There is one row for each ID or, with
+ * weights, for each piece of an ID. Columns that were not requested are empty.
  *
- * A refused ID holds -1 in the columns of slots, offsets and times and stands in the errors; its row
- * throws OutOfBoundsException, and accepted() passes over it.
+ * A refused ID has -1 in all columns, and an entry in the errors. Reading its row throws OutOfBoundsException;
+ * accepted() skips it.
  *
  * @implements \ArrayAccess<int, Row>
  * @implements \IteratorAggregate<int, Row>
@@ -25,18 +25,18 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
     private const NO_RUN = -1;
 
     /**
-     * @param int $firstIdIndex the first ID of this batch, counted from the first of the call
+     * @param int $firstIdIndex index in the call of the first ID of this batch
      * @param list<int|float|string|\GMP> $ids
      * @param list<int> $slotIndexes
      * @param list<int> $slotOffsetTicks
      * @param list<int> $cycleOffsetTicks
      * @param list<int> $cycleIndexes
      * @param list<int> $nextRunUnixMillis
-     * @param list<int> $lastRunUnixMillis -1 where exclusions skip all of the 1,000 cycles before
+     * @param list<int> $lastRunUnixMillis -1 if exclusions skip the previous 1,000 cycles
      * @param int $tickNanos length of a tick, the unit of the offsets
-     * @param list<IdError> $errors the refused IDs, by index, rising
-     * @param list<int> $idIndexes with weights only: where in `ids` the ID of a row stands
-     * @param list<int> $pieceIndexes with weights only: which piece of its ID a row is, from 0
+     * @param list<IdError> $errors the refused IDs, by rising index
+     * @param list<int> $idIndexes with weights only: index in `ids` of the ID of each row
+     * @param list<int> $pieceIndexes with weights only: index of the piece of each row in its ID, from 0
      *
      * @internal
      */
@@ -63,7 +63,7 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
     }
 
     /**
-     * The answers of one call, batch by batch, as one.
+     * Joins the answers to the batches of one call.
      *
      * @param non-empty-list<self> $parts
      *
@@ -93,7 +93,7 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
         );
     }
 
-    /** @internal The answer to no IDs. */
+    /** @internal The answer if there are no IDs. */
     public static function none(string $fingerprint, DecidedBy $decidedBy): self
     {
         return new self($fingerprint, 0, [], [], [], [], [], [], [], [], 1_000_000_000, '', false, decidedBy: $decidedBy);
@@ -113,7 +113,7 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
     }
 
     /**
-     * The rows of the IDs that were not refused; lazily.
+     * The rows of the IDs that were not refused: a generator that makes them on demand.
      *
      * @return \Generator<int, Row>
      */
@@ -127,8 +127,8 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
     }
 
     /**
-     * Equal for two attempts to enqueue a row's next run; empty for a fraction, which is
-     * no identity.
+     * The key of a row's next run, the same for every attempt to enqueue it. Empty for a fraction, which identifies no
+     * row.
      */
     public function runKey(int $index): string
     {
@@ -142,7 +142,7 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
         );
     }
 
-    /** The run ID that goes with it; empty for a fraction. */
+    /** The run ID of a row's next run: see Run::idOf(). Empty for a fraction. */
     public function runId(int $index): string
     {
         return Run::idOf($this->runKey($index));
@@ -191,7 +191,7 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
 
     private function span(int $ticks): \DateInterval
     {
-        // In two steps, since the nanoseconds of ten years are more than 63 bits hold.
+        // Whole seconds, and the nanoseconds of the rest.
         $ticksPerSecond = intdiv(1_000_000_000, $this->tickNanos);
 
         return Times::interval(intdiv($ticks, $ticksPerSecond), $ticks % $ticksPerSecond * $this->tickNanos);

@@ -4,16 +4,16 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** The type of a column, by which rows become IDs. */
+/** What a column holds, and so which ID a row has. */
 enum SqlColumnType: string
 {
     /** The type uuid of PostgreSQL and of MariaDB. */
     case Uuid = 'uuid';
 
-    /** A UUID's 16 bytes: BINARY(16), bytea, BLOB. */
+    /** UUIDs as their 16 bytes: BINARY(16), bytea, BLOB. */
     case UuidBytes = 'uuid_bytes';
 
-    /** The 16 bytes that UUID_TO_BIN(x, 1) makes. */
+    /** UUIDs as the 16 bytes that UUID_TO_BIN(x, 1) makes. */
     case UuidBytesSwapped = 'uuid_bytes_swapped';
 
     /** UUIDs as text with hyphens, in any case: CHAR(36), TEXT. */
@@ -31,7 +31,10 @@ enum SqlColumnType: string
     /** Fractions in [0, 1), as doubles. */
     case Fraction = 'fraction';
 
-    /** Placement::Hash only: the first 16 hexadecimal digits of MD5(salt and ID), or all 32. */
+    /**
+     * Placement::Hash only: the first 16 hexadecimal digits of MD5(salt ‖ canonical text of the ID), or all 32, in
+     * lower case.
+     */
     case HashDigits = 'hash_digits';
 
     /** @internal */

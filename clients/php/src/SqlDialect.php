@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** A database. */
+/** A database, and its dialect of SQL. */
 enum SqlDialect: string
 {
     /** 12 and later, with UTF8 as the encoding of the database. */
@@ -16,7 +16,7 @@ enum SqlDialect: string
     /** 10.6 and later. */
     case Mariadb = 'mariadb';
 
-    /** 3.9 and later; it has no MD5: for Placement::Hash store the hash. */
+    /** 3.9 and later. It has no MD5: with Placement::Hash, store the hash (SqlColumnType::HashDigits). */
     case Sqlite = 'sqlite';
 
     /** @internal */

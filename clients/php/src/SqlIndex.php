@@ -8,10 +8,9 @@ namespace Offbeat;
 final class SqlIndex
 {
     /**
-     * @param string $name its name; in MySQL and MariaDB also that of the generated column that
-     *     predicates name
-     * @param list<string> $createStatements the statements that make it, in order; to be run once,
-     *     before the first predicate
+     * @param string $name in MySQL and MariaDB also the name of the generated column that predicates name
+     * @param list<string> $createStatements the statements that make the index, in order; run them once, before the
+     *     first predicate
      */
     public function __construct(
         public readonly string $name,

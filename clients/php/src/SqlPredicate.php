@@ -9,10 +9,10 @@ final class SqlPredicate
 {
     /**
      * @param string $sql the condition, in parentheses
-     * @param array<int|string, int|string> $parameters what to bind: in the order of the
-     *     placeholders, or by name (without colon) where they have names. Fractions are decimals in
-     *     text, since PDO would cut floats to 14 digits
-     * @param SqlIndex $index what serves it
+     * @param array<int|string, int|string> $parameters the values to bind, in the order of the placeholders or, if
+     *     these have names, by name (without colon). Fractions are decimals as text, because PDO would cut floats to 14
+     *     digits
+     * @param SqlIndex $index the index that serves the condition
      */
     public function __construct(
         public readonly string $sql,

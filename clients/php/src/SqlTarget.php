@@ -6,20 +6,20 @@ namespace Offbeat;
 
 use Offbeat\Internal\Check;
 
-/** A column of IDs in a database. Names are as they are without quotes. */
+/** A column of IDs in a database, and how to write statements about it. Names are given without quotes. */
 final class SqlTarget
 {
     /**
-     * @param string $table the table; the statement that makes the index names it
-     * @param string $column the column; rows that have NULL there belong to no slot
-     * @param SqlColumnType $columnType what it holds
-     * @param string $schema the table's schema (in MySQL, its database). Default: the current one
-     * @param string $tableAlias what the query calls the table. Default: nothing
+     * @param string $table the statement that makes the index names it
+     * @param string $column rows with NULL there belong to no slot
+     * @param SqlColumnType $columnType what the column holds
+     * @param string $schema the table's schema (in MySQL and MariaDB, its database). Default: the current one
+     * @param string $tableAlias the name that your query gives the table. Default: the column is not qualified
      * @param ?SqlParameterStyle $parameterStyle how predicates hold their bounds. Default: Literal
      * @param ?int $firstParameterNumber Dollar and Named only: the number of the first placeholder,
      *     for queries with parameters of their own. Default: 1
-     * @param string $timeZoneColumn windowPredicate() of calendars only: the column that holds the IANA name of the
-     *     zone that a row lives in; with its timeZones. Default: all rows live in that of the schedule
+     * @param string $timeZoneColumn only for windowPredicate() with a calendar and its $timeZones: the column with the
+     *     IANA name of the time zone that a row lives in. Default: all rows live in the zone of the schedule
      */
     public function __construct(
         public readonly SqlDialect $dialect,

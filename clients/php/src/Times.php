@@ -12,7 +12,10 @@ use Google\Protobuf\Duration;
 use Google\Protobuf\Timestamp;
 use Offbeat\Exception\InvalidArgument;
 
-/** Instants and spans: PHP's to protobuf's and back, exactly. */
+/**
+ * Converts instants and spans between PHP and protobuf. Those of messages are cut to microseconds, which is all that
+ * PHP has.
+ */
 final class Times
 {
     private const MICROS = 1_000_000;
@@ -20,7 +23,7 @@ final class Times
     private const MAX_SECONDS = 1_000_000_000_000;
 
     /**
-     * A span in seconds; whole ones as an int.
+     * A span in seconds: an int if they are whole.
      *
      * @throws InvalidArgument for months, years and weekdays, which have no fixed length
      */
@@ -31,7 +34,7 @@ final class Times
         return $nanos === 0 ? $seconds : $seconds + $nanos / self::NANOS;
     }
 
-    /** @internal A DateInterval, or a number of seconds, as its message; floats to the nanosecond. */
+    /** @internal A DateInterval, or a number of seconds, as a message. Floats are rounded to the nanosecond. */
     public static function toDuration(string $field, DateInterval|int|float $span): Duration
     {
         [$seconds, $nanos] = self::parts($field, $span);
@@ -39,7 +42,7 @@ final class Times
         return new Duration(['seconds' => $seconds, 'nanos' => $nanos]);
     }
 
-    /** @internal The same in microseconds, to the nearest. */
+    /** @internal The same in microseconds, rounded. */
     public static function toMicros(string $field, DateInterval|int|float $span): int
     {
         [$seconds, $nanos] = self::parts($field, $span);
@@ -50,31 +53,31 @@ final class Times
         return $seconds * self::MICROS + (int) round($nanos / 1_000);
     }
 
-    /** @internal As hours, minutes and seconds, since days are not always as long. */
+    /** @internal In hours, minutes and seconds, because days differ in length. */
     public static function fromDuration(?Duration $message): DateInterval
     {
         return self::interval((int) $message?->getSeconds(), (int) $message?->getNanos());
     }
 
-    /** @internal The same of microseconds. */
+    /** @internal The same, from microseconds. */
     public static function fromMicros(int $micros): DateInterval
     {
         return self::interval(intdiv($micros, self::MICROS), $micros % self::MICROS * 1_000);
     }
 
-    /** @internal As fromDuration(), where a span that is not set means none. */
+    /** @internal As fromDuration(); null if the span is not set. */
     public static function fromOptional(?Duration $message): ?DateInterval
     {
         return $message === null ? null : self::fromDuration($message);
     }
 
-    /** @internal A copy of what could be changed from outside. */
+    /** @internal A copy of a span, because callers could change the original. */
     public static function copy(DateInterval|int|float|null $span): DateInterval|int|float|null
     {
         return is_object($span) ? clone $span : $span;
     }
 
-    /** @internal A span of so many seconds and nanoseconds, which have one sign. */
+    /** @internal A span from seconds and nanoseconds, which have one sign. */
     public static function interval(int $seconds, int $nanos): DateInterval
     {
         $whole = abs($seconds);
@@ -102,7 +105,7 @@ final class Times
         return self::instant((int) $message?->getSeconds(), intdiv((int) $message?->getNanos(), 1_000));
     }
 
-    /** @internal The same where an instant that is not set means none. */
+    /** @internal The same; null if the instant is not set. */
     public static function fromOptionalTimestamp(?Timestamp $message): ?DateTimeImmutable
     {
         return $message === null ? null : self::fromTimestamp($message);
@@ -117,7 +120,7 @@ final class Times
         return $micros === 0 ? $instant : $instant->modify("+$micros microseconds");
     }
 
-    /** @internal An instant, later by a span. */
+    /** @internal An instant plus a span. */
     public static function shifted(string $field, DateTimeInterface $instant, DateInterval|int|float $span): DateTimeImmutable
     {
         $micros = (int) $instant->format('u') + self::toMicros($field, $span);
@@ -141,7 +144,7 @@ final class Times
     }
 
     /**
-     * By its shortest decimal, which is what was written: 0.001 is one millisecond.
+     * Reads a float by its shortest decimal, as it was written: 0.001 is exactly one millisecond.
      *
      * @return array{int, int}
      */
@@ -195,7 +198,10 @@ final class Times
         return [$sign * $seconds, $sign * $micros * 1_000];
     }
 
-    /** createFromDateString() takes "3 weekdays" and "monday", and its properties do not show it. */
+    /**
+     * Whether a span depends on the date, such as "3 weekdays" or "monday" from createFromDateString(): its properties
+     * do not show it.
+     */
     private static function dependsOnTheDate(DateInterval $span): bool
     {
         $plain = new DateInterval('PT0S');
@@ -204,7 +210,7 @@ final class Times
         }
         foreach (['2023-01-10T00:00:00Z', '2024-02-07T00:00:00Z'] as $day) { // a Tuesday, a Wednesday
             $start = new DateTimeImmutable($day);
-            // Special ones cannot be subtracted: the sign is left to the caller.
+            // Such intervals cannot be subtracted: the sign is left to the caller.
             $forward = clone $span;
             $forward->invert = 0;
             if ($start->add($forward) != $start->add($plain)) {

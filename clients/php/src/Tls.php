@@ -7,16 +7,16 @@ namespace Offbeat;
 use Offbeat\Exception\InvalidArgument;
 
 /**
- * TLS to a sidecar, whose certificate is always verified; by paths of files in PEM, which are read
+ * TLS to a sidecar, whose certificate is always verified. Certificates and keys are paths of PEM files, which are read
  * again for each new connection.
  */
 final class Tls
 {
     /**
      * @param ?string $ca the only authorities to trust; by default those of the system
-     * @param ?string $certificate what we show, with its chain, to a sidecar that asks for it
-     * @param ?string $key the private key of our certificate, without a passphrase
-     * @param ?string $serverName whom the sidecar's certificate must name; by default the host of the address
+     * @param ?string $certificate the client's certificate with its chain, for a sidecar that asks for one
+     * @param ?string $key the private key of that certificate, without a passphrase
+     * @param ?string $serverName the name that the sidecar's certificate must have; by default the host of the address
      */
     public function __construct(
         public readonly ?string $ca = null,

@@ -4,15 +4,15 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** The way to the sidecar. */
+/** How calls reach the sidecar. */
 enum TransportKind: string
 {
     /** ext-curl if it is loaded, else ext-grpc. */
     case Auto = 'auto';
 
-    /** ext-curl: works on both sides of a fork. */
+    /** ext-curl: may be used on both sides of a fork. */
     case Curl = 'curl';
 
-    /** ext-grpc: must not be used before and after a fork. */
+    /** ext-grpc: must not be used both before and after a fork. */
     case Grpc = 'grpc';
 }

@@ -10,7 +10,7 @@ enum TwisterProfile: string
     /** Random.new(id).rand(limit) of Ruby 3.2 and later: the default. */
     case Ruby = 'ruby';
 
-    /** The same of Ruby 3.0 and 3.1, which differ for some large IDs. */
+    /** The same for Ruby 3.0 and 3.1, which differ for some large IDs. */
     case Ruby30To31 = 'ruby_3_0_to_3_1';
 
     /** random.Random(id).randrange(limit) of Python 3.2 and later. */

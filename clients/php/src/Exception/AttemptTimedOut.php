@@ -8,8 +8,8 @@ use Offbeat\Lanes\LaneRoute;
 use Offbeat\Times;
 
 /**
- * The time of a job's attempt is up: its lane now counts among the timed out ones. Thrown into
- * the job by AttemptDeadline::check(), never by a call.
+ * An attempt has reached its timeout: its lane now counts as one that timed out. AttemptDeadline::check() throws this
+ * inside the job; no call throws it.
  */
 final class AttemptTimedOut extends OffbeatException
 {

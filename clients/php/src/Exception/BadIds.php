@@ -13,11 +13,11 @@ use Offbeat\SlotAssignments;
 /** Some IDs of a batch were refused; the others are answered. */
 final class BadIds extends InvalidArgument
 {
-    /** The answers of assignSlots(), in which refused IDs hold -1; null where something else was asked. */
+    /** The answer of assignSlots(), in which refused IDs have -1; null for other calls. */
     public readonly ?SlotAssignments $assignments;
 
     /**
-     * @param non-empty-list<IdError> $errors why IDs were refused, by index, rising
+     * @param non-empty-list<IdError> $errors why IDs were refused, by rising index
      * @param SlotAssignments|PackedAssignments|DueRuns|MigrationPlan $answer what the call would have returned
      */
     public function __construct(

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Exception;
 
-/** The sidecar was not asked, since it did not answer the calls before: retryDelay says when it will be asked again. */
+/** The sidecar was not called, because the last calls got no answer. It is called again after $retryDelay seconds. */
 final class CircuitOpen extends Unavailable
 {
 }

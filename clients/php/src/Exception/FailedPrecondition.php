@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Exception;
 
-/** Asked in the wrong state. */
+/** The requested object is in a state that does not allow the call. */
 final class FailedPrecondition extends OffbeatException
 {
 }

@@ -4,13 +4,13 @@ declare(strict_types=1);
 
 namespace Offbeat\Exception;
 
-/** A field is out of range, unparsable or contradictory; asking again does not help. */
+/** A field is out of range, malformed or contradictory. Repeating the call does not help. */
 class InvalidArgument extends OffbeatException
 {
     private const SHOWN_BYTES = 80;
 
     /**
-     * The refusal of a value before it is sent, in the sidecar's own words.
+     * The exception for a value that is refused before it is sent, in the form of the sidecar's refusals.
      *
      * @internal
      */

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Exception;
 
-/** The user that this process runs as may not call over this Unix socket: --socket-uids of the sidecar says which may. */
+/** The sidecar does not serve the user of this process over this Unix socket: see its option --socket-uids. */
 final class PermissionDenied extends OffbeatException
 {
 }

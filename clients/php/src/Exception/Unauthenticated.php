@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Exception;
 
-/** The sidecar asks for a token, and there was none, or none that it takes. */
+/** The sidecar requires a token, and the call had none, or one that the sidecar does not accept. */
 final class Unauthenticated extends OffbeatException
 {
 }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Exception;
 
-/** The sidecar cannot be reached, or shuts down; retries have been made. */
+/** The sidecar cannot be reached, or is shutting down. Calls that may be repeated have been retried. */
 class Unavailable extends NoAnswer
 {
 }

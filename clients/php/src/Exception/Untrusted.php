@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Offbeat\Exception;
 
 /**
- * TLS failed: no authority that we trust has signed the sidecar's certificate, or it names another host, or
- * our own files are of no use. Nothing was sent, and asking again does not help.
+ * TLS failed: no trusted authority has signed the sidecar's certificate, the certificate names another host, or a file
+ * of the client's Tls is invalid. Nothing was sent, and repeating the call does not help.
  */
 final class Untrusted extends OffbeatException
 {

@@ -35,13 +35,13 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * Messages, as what they stand for.
+ * Converts protobuf messages to the answers of the client.
  *
  * @internal
  */
 final class Answers
 {
-    /** What a run is of that is asked about without a kind, as the sidecar has it. */
+    /** The kind of a run if the call names none: the same as the sidecar's. */
     private const DEFAULT_KIND = 'default';
 
     public static function assignment(int|float|string|\GMP $id, ?string $kind, V1\AssignSlotResponse $message, DecidedBy $decidedBy): Assignment
@@ -261,7 +261,7 @@ final class Answers
             runKey: $message->getRunKey(),
             runId: $message->getRunId(),
             nominalTime: Times::fromOptionalTimestamp($message->getNominalTime()),
-            scheduledTime: $start, // of a run that was not missed
+            scheduledTime: $start, // none of these runs was missed
             startTime: $start,
             cycleIndex: (int) $message->getCycleIndex(),
             pieceIndex: $pieceIndex,

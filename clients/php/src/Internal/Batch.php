@@ -7,16 +7,16 @@ namespace Offbeat\Internal;
 use Offbeat\Exception\InvalidArgument;
 
 /**
- * IDs that go to the sidecar in one message, and what goes along with each of them.
+ * IDs that go to the sidecar in one message, and the values that go with each of them.
  *
  * @internal
  */
 final class Batch
 {
     /**
-     * @param int $first the first ID, counted from the first of the call
+     * @param int $first index of the first of these IDs in the call
      * @param non-empty-list<int|float|string|\GMP> $ids
-     * @param array<string, list<int>> $along by the names of their fields
+     * @param array<string, list<int>> $along values for each ID, by the names of their fields
      * @param list<?string> $timeZones one for each ID, or none
      */
     public function __construct(
@@ -33,7 +33,7 @@ final class Batch
         return $this->encoder->idsAreUuids();
     }
 
-    /** @param array<string, int> $fields the numbers of the fields, with that of the IDs */
+    /** @param array<string, int> $fields the numbers of the fields, including that of the IDs */
     public function bytes(array $fields): string
     {
         $bytes = Wire::field($fields['ids'], $this->encoder->column($this->ids, $this->timeZones));
@@ -45,8 +45,8 @@ final class Batch
     }
 
     /**
-     * Whether it was refused for having too many pieces, or too many runs, which only the sidecar
-     * knows: with fewer IDs it would do.
+     * Whether the batch was refused because it has too many pieces or too many runs, which only the sidecar knows. A
+     * batch with fewer IDs may succeed.
      */
     public function isTooLarge(InvalidArgument $refused): bool
     {
@@ -70,7 +70,7 @@ final class Batch
         return [$part(0, $middle), $part($middle, null)];
     }
 
-    /** The same refusal, whose field counts from the first ID of the call. */
+    /** The same refusal, with the index that the ID has in the whole call. */
     public function located(InvalidArgument $refused): InvalidArgument
     {
         $place = self::place('\w+', $refused->field);
@@ -95,7 +95,7 @@ final class Batch
         );
     }
 
-    /** Which place of a list a field is. */
+    /** The index in a list that the path of a field names; null if the field is not in the list. */
     private static function place(string $list, string $field): ?int
     {
         return preg_match("/^$list\[(\d+)\]$/D", $field, $found) === 1 ? (int) $found[1] : null;

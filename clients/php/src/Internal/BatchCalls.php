@@ -24,25 +24,24 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * The client's questions about many IDs. What holds one entry for each ID, such as weights, may be
- * any iterable: its keys do not count.
+ * The client's calls about many IDs. Lists with a value for each ID, such as weights, may be any iterable: their keys
+ * are ignored.
  *
  * @internal
  */
 trait BatchCalls
 {
     /**
-     * Any number of IDs of one type, in as few calls as that takes.
+     * Assigns any number of IDs of one type, in as few calls as possible.
      *
      * @param iterable<int|float|string|\Stringable|\GMP> $ids
-     * @param ?iterable<int> $weights how large each ID is, in the unit of the schedule's weight quantum;
-     *     the answer then has a row for each piece. Default: one piece each
-     * @param ?iterable<DateTimeZone|string|null> $timeZones where each ID lives, with a calendar: its cycles are then
-     *     those of the wall clock there. Null is the zone of the schedule. Default: there, all of them
-     * @param list<AssignmentColumn> $columns those that are wanted: the others stay empty, and rows need all but
-     *     LastRunUnixMillis. Default: all but that one
-     * @param bool $returnErrors whether to return the answers even if some IDs are refused, which
-     *     then stand in the errors
+     * @param ?iterable<int> $weights the size of each ID, in the unit of the schedule's weight quantum; the answer then
+     *     has a row for each piece. Default: one piece for each ID
+     * @param ?iterable<DateTimeZone|string|null> $timeZones with a calendar: the time zone that each ID lives in, whose
+     *     wall clock its cycles follow; null for the zone of the schedule. Default: all IDs live in that zone
+     * @param list<AssignmentColumn> $columns the columns to return. Others stay empty; rows need all except
+     *     LastRunUnixMillis. Default: all except LastRunUnixMillis
+     * @param bool $returnErrors whether to return the answer even if some IDs are refused, which are then in the errors
      *
      * @throws BadIds if some IDs are refused; it carries the answers of the others
      * @throws OffbeatException
@@ -61,7 +60,7 @@ trait BatchCalls
     ): SlotAssignments {
         $batches = new Batches($ids, $idType, ['weights' => $weights], $timeZones);
         $parts = iterator_to_array($this->assigned($schedule, $batches, $fromTime, $kind, $columns, $timeout), false);
-        if ($parts === []) { // no IDs: let the sidecar check the schedule anyway
+        if ($parts === []) { // no IDs: the schedule is checked anyway
             $description = $this->describeSchedule($schedule, timeout: $timeout);
 
             return SlotAssignments::none($description->fingerprint, $description->decidedBy);
@@ -75,14 +74,14 @@ trait BatchCalls
     }
 
     /**
-     * Packed IDs, at the speed of the wire: bytes in, columns out, and nothing is made of one ID alone.
+     * Assigns packed IDs. Bytes go in and columns come out, without a PHP value for each ID.
      *
-     * @param ?string $uuids their bytes, 16 each, end to end
-     * @param ?string $integers in their place: integers, as `pack('P*', ...$ids)` makes them
-     * @param array<DateTimeZone|string> $timeZones the zones that IDs live in, each once
-     * @param ?string $timeZoneIndexes which of them each ID lives in, as `pack('V*', ...$indexes)` makes them; -1
+     * @param ?string $uuids UUIDs, 16 bytes each, end to end
+     * @param ?string $integers instead of $uuids: 64-bit integers, as `pack('P*', ...$ids)` makes them
+     * @param array<DateTimeZone|string> $timeZones with a calendar: the time zones that IDs live in, each once
+     * @param ?string $timeZoneIndexes the index in $timeZones for each ID, as `pack('V*', ...$indexes)` makes them; -1
      *     for the zone of the schedule
-     * @param list<AssignmentColumn> $columns those that are wanted: fewer are sooner there. Default: all but
+     * @param list<AssignmentColumn> $columns the columns to return: fewer take less time. Default: all except
      *     LastRunUnixMillis
      * @param bool $returnErrors as in assignSlots()
      *
@@ -103,7 +102,7 @@ trait BatchCalls
         if (($uuids === null) === ($integers === null)) {
             throw InvalidArgument::refused('uuids', $uuids, 'must be given, or integers in their place');
         }
-        // Field of IdBatch, bytes of an ID.
+        // The name and the number of the field of IdBatch, and the bytes of an ID.
         [$name, $number, $size] = $uuids === null ? ['integers', 3, 8] : ['uuids', 1, 16];
         $bytes = $uuids ?? $integers;
         if (strlen($bytes) % $size !== 0) {
@@ -115,7 +114,7 @@ trait BatchCalls
             throw InvalidArgument::refused('time_zone_indexes', $shown, 'must be 4 bytes for each ID', 'ERROR_REASON_CONTRADICTORY');
         }
         $zoneNames = Check::timeZones($timeZones);
-        if ($bytes === '') { // no IDs: let the sidecar check the schedule anyway
+        if ($bytes === '') { // no IDs: the schedule is checked anyway
             $description = $this->describeSchedule($schedule, timeout: $timeout);
 
             return new PackedAssignments($description->fingerprint, '', '', '', '', '', '', [], 1_000_000_000, '', $description->decidedBy);
@@ -132,7 +131,7 @@ trait BatchCalls
             $count = intdiv(strlen($part), $size);
             $indexes = substr($timeZoneIndexes ?? '', IdEncoder::INDEX_BYTES * $first, IdEncoder::INDEX_BYTES * $count);
             $zones = $zoneNames === [] && $indexes === '' ? '' : IdEncoder::zones($zoneNames, $indexes);
-            // In one go: a copy of a batch takes as long as some thousand decisions.
+            // In one expression: another copy of a batch would take as long as some thousand decisions.
             $question = $opening . Wire::head(2, strlen($head) + strlen($part) + strlen($zones)) . $head . $part . $zones;
             [$answer, $by] = $this->askBatch('offbeat.v1.SlotService/AssignSlots', $question, $first + $count, $timeout);
             $parts[] = $this->read(static fn (): PackedAssignments => Columns::packed($answer, $count, $first, $columns, $by));
@@ -146,8 +145,8 @@ trait BatchCalls
     }
 
     /**
-     * Answers for IDs as they come, batch by batch; it holds one batch at a time. Refused
-     * IDs are in the errors of their batch.
+     * Assigns IDs as they come: a generator of answers, batch by batch, which holds one batch at a time. Refused IDs
+     * are in the errors of their batch.
      *
      * @param iterable<int|float|string|\Stringable|\GMP> $ids
      * @param ?iterable<int> $weights as in assignSlots()
@@ -175,13 +174,14 @@ trait BatchCalls
     }
 
     /**
-     * How evenly a sample of up to 65,536 IDs fills the slots, and what is wrong if it does not.
-     * Refused IDs stand in the errors.
+     * Checks how evenly a sample of up to 65,536 IDs fills the slots, and what is wrong if it does not. Refused IDs are
+     * in the errors.
      *
-     * @param iterable<int|float|string|\Stringable|\GMP> $ids better all, or drawn at random, than the oldest
-     * @param ?DateTimeInterface $fromTime IDs that exclusions leave no run from here on are warned of. Default: now
-     * @param ?string $kind whose slots and runs are meant. Must be given if the schedule declares kinds
-     * @param ?iterable<int> $weights as in assignSlots(); the loads are weights then
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids all IDs, or some drawn at random, rather than the oldest
+     * @param ?DateTimeInterface $fromTime the audit warns of IDs that have no run from this time on because of
+     *     exclusions. Default: now
+     * @param ?string $kind the kind whose slots and runs count. Must be given if the schedule declares kinds
+     * @param ?iterable<int> $weights as in assignSlots(); loads are then weights
      *
      * @throws OffbeatException
      */
@@ -202,7 +202,7 @@ trait BatchCalls
         }
         $request = $request->serializeToString();
         foreach (new Batches($ids, $idType, ['weights' => $weights]) as $batch) {
-            if ($batch->first > 0) { // counts of samples cannot be added up
+            if ($batch->first > 0) { // audits of several batches cannot be joined
                 $allowed = 'must be a sample that fits into one message: up to ' . IdEncoder::BATCH_IDS . ' IDs';
                 throw InvalidArgument::refused('ids', 'more', $allowed, 'ERROR_REASON_OUT_OF_RANGE');
             }
@@ -237,14 +237,14 @@ trait BatchCalls
     }
 
     /**
-     * All of a question except its schedule and its IDs.
+     * A request without its schedule and its IDs.
      *
      * @param list<AssignmentColumn> $columns
      */
     private static function assigning(DateTimeInterface $fromTime, ?string $kind, array $columns): V1\AssignSlotsRequest
     {
         $request = (new V1\AssignSlotsRequest())
-            // Now was taken once, so that all IDs of a call are asked about at one instant.
+            // Now was taken once, so that all batches of a call use the same instant.
             ->setFromTime(Times::toTimestamp($fromTime))
             ->setKind(Check::utf8('kind', $kind ?? ''));
         if ($columns !== []) {
@@ -258,9 +258,9 @@ trait BatchCalls
     /**
      * @template T
      *
-     * @param string $method of SlotService
-     * @param Message $request all but the IDs; what is changed in it counts from the next batch on
-     * @param array<string, int> $fields the numbers of the fields of what there is of each ID
+     * @param string $method a method of SlotService
+     * @param Message $request all of it except the IDs; changes to it apply from the next batch on
+     * @param array<string, int> $fields the numbers of the fields with a value for each ID
      * @param \Closure(string, list<mixed>, int, bool, DecidedBy): T $reader
      * @param string $opening fields that are not in $request, as bytes
      *

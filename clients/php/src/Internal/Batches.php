@@ -8,8 +8,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\IdType;
 
 /**
- * The IDs of one call, cut into batches that fit into messages, with what goes along with each ID;
- * lazily.
+ * The IDs of one call, cut on demand into batches that fit into messages, with the values that go with each ID.
  *
  * @implements \IteratorAggregate<int, Batch>
  *
@@ -25,9 +24,8 @@ final class Batches implements \IteratorAggregate
 
     /**
      * @param iterable<mixed> $ids
-     * @param array<string, ?iterable<mixed>> $along one for each ID, by the names of their fields; those
-     *     that are null are left out
-     * @param ?iterable<mixed> $timeZones where each ID lives
+     * @param array<string, ?iterable<mixed>> $along values for each ID, by the names of their fields; null for none
+     * @param ?iterable<mixed> $timeZones the time zone that each ID lives in
      */
     public function __construct(
         private readonly iterable $ids,
@@ -68,8 +66,7 @@ final class Batches implements \IteratorAggregate
     }
 
     /**
-     * The batches with the answers to them, in order. A batch that is too large for the sidecar is
-     * halved.
+     * The batches with their answers, in order. A batch that is too large for the sidecar is halved.
      *
      * @template T
      *
@@ -120,7 +117,7 @@ final class Batches implements \IteratorAggregate
     private static function number(string $field, mixed $value): int
     {
         if ($value instanceof \DateTimeInterface) {
-            // No run starts within a millisecond, so that none is lost by going up.
+            // Rounded up. Runs start on whole milliseconds, so that none lies between an instant and its rounding.
             $value = $value->getTimestamp() * 1_000 + (int) ceil($value->format('u') / 1_000);
         }
 

@@ -8,8 +8,7 @@ use DateTimeZone;
 use Offbeat\Exception\InvalidArgument;
 
 /**
- * Refuses values that a field cannot hold, since runtimes of protobuf differ in that:
- * some would cut it to size.
+ * Refuses values that a field cannot hold. The runtimes of protobuf differ in that, and some would truncate them.
  *
  * @internal
  */
@@ -36,7 +35,7 @@ final class Check
         return $value;
     }
 
-    /** A time zone by its IANA name, which the sidecar knows or not. */
+    /** The IANA name of a time zone. Only the sidecar checks whether it exists. */
     public static function timeZone(string $field, mixed $zone): string
     {
         return match (true) {

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Internal;
 
 /**
- * The time of this machine that never jumps, in seconds.
+ * The monotonic clock of this machine, in seconds.
  *
  * @internal
  */

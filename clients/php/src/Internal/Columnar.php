@@ -9,7 +9,7 @@ use Offbeat\Run;
 use Offbeat\Times;
 
 /**
- * Base of answers about batches of IDs: they are read as rows, and cannot be written.
+ * The common part of answers about batches of IDs, which are read as rows and cannot be changed.
  *
  * @internal
  */
@@ -44,7 +44,7 @@ trait Columnar
             id: $id,
             runKey: $runKey,
             runId: Run::idOf($runKey),
-            nominalTime: null, // which columns do not tell
+            nominalTime: null, // columns do not have it
             scheduledTime: self::instant($scheduledUnixMillis),
             startTime: self::instant($startUnixMillis),
             cycleIndex: $cycleIndex,
@@ -53,7 +53,7 @@ trait Columnar
         );
     }
 
-    /** A run key; empty for a fraction, which is no identity. */
+    /** A run key; empty for a fraction, which identifies no row. */
     private function key(string $prefix, int $cycleIndex, int $pieceIndex, int|float|string|\GMP $id): string
     {
         if (is_float($id)) {
@@ -78,7 +78,7 @@ trait Columnar
     }
 
     /**
-     * A column of all parts of an answer, one after the other.
+     * A column, joined over all parts of an answer.
      *
      * @param non-empty-list<self> $parts
      *
@@ -90,7 +90,7 @@ trait Columnar
     }
 
     /**
-     * A column of places in `ids`, of all parts: counted from the first ID of all.
+     * A column of indexes in `ids`, joined over all parts of an answer: counted from the first ID of the first part.
      *
      * @param non-empty-list<self> $parts
      *

@@ -17,14 +17,14 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * Answers in columns, straight from their bytes: generated classes take microseconds for each
- * number where ext-protobuf is not loaded, unpack() a few nanoseconds. They read the rest.
+ * Reads answers in columns straight from their bytes. Without ext-protobuf, generated classes take microseconds for
+ * each number, but unpack() takes a few nanoseconds. Generated classes read the other fields.
  *
  * @internal
  */
 final class Columns
 {
-    // The field numbers of the columns, in offbeat.v1.AssignSlotsResponse.assignments, …
+    // The field numbers of the columns in offbeat.v1.AssignSlotsResponse.assignments.
     private const ASSIGNMENTS = 2;
     private const SLOT_INDEXES = 2;
     private const SLOT_OFFSET_TICKS = 3;
@@ -34,31 +34,31 @@ final class Columns
     private const LAST_RUN_UNIX_MILLIS = 7;
     private const ID_INDEXES = 10;
     private const PIECE_INDEXES = 11;
-    // … in ListDueRunsResponse.runs, …
+    // In ListDueRunsResponse.runs.
     private const DUE_RUNS = 2;
-    private const NEXT_PAGE_TOKEN = 9; // of the answer itself
+    private const NEXT_PAGE_TOKEN = 9; // in ListDueRunsResponse
     private const DUE_ID_INDEXES = 1;
     private const DUE_PIECE_INDEXES = 2;
     private const DUE_CYCLE_INDEXES = 3;
     private const DUE_SCHEDULED_UNIX_MILLIS = 4;
     private const DUE_START_UNIX_MILLIS = 5;
-    // … in PlanMigrationResponse.ids, …
+    // In PlanMigrationResponse.ids.
     private const MIGRATED_IDS = 7;
     private const LAST_OLD_UNIX_MILLIS = 1;
     private const LAST_OLD_CYCLE_INDEXES = 2;
     private const FIRST_NEW_UNIX_MILLIS = 3;
     private const FIRST_NEW_CYCLE_INDEXES = 4;
-    // … and in AuditIdsResponse.
+    // In AuditIdsResponse.
     private const SLOT_LOADS = 3;
 
-    /** What unpack() makes of -1 in 32 bits; no slot has so high an index. */
+    /** What unpack() makes of -1 in 32 bits; no slot has this index. */
     private const UNSIGNED_MINUS_ONE = 0xffffffff;
 
     /**
      * @param list<int|float|string|\GMP> $ids
      * @param list<AssignmentColumn> $wanted
      *
-     * @throws \Exception if the bytes are no offbeat.v1.AssignSlotsResponse with these columns of the IDs
+     * @throws \Exception if the bytes are not an offbeat.v1.AssignSlotsResponse with these columns for the IDs
      */
     public static function assignments(
         string $bytes,
@@ -111,7 +111,7 @@ final class Columns
     /**
      * @param list<AssignmentColumn> $wanted
      *
-     * @throws \Exception if the bytes are no offbeat.v1.AssignSlotsResponse with these columns of so many IDs
+     * @throws \Exception if the bytes are not an offbeat.v1.AssignSlotsResponse with these columns for $size IDs
      */
     public static function packed(string $bytes, int $size, int $firstIdIndex, array $wanted, DecidedBy $decidedBy): PackedAssignments
     {
@@ -122,7 +122,7 @@ final class Columns
             self::NEXT_RUN_UNIX_MILLIS, self::LAST_RUN_UNIX_MILLIS,
         ]);
         $message = self::merged(new V1\SlotAssignments(), $rest);
-        foreach (AssignmentColumn::cases() as $place => $column) { // in the order of their numbers
+        foreach (AssignmentColumn::cases() as $place => $column) { // in the order of their field numbers
             $rows = in_array($column, $wanted, true) ? $size : 0;
             $number = self::SLOT_INDEXES + $place;
             if (strlen($columns[$number]) !== $rows * ($number === self::SLOT_INDEXES ? 4 : 8)) {
@@ -147,10 +147,10 @@ final class Columns
 
     /**
      * @param string $bytes one page, or all pages end to end, which make one message: columns continue from page to
-     *     page, and only the last one has a watermark and counts
+     *     page, and only the last page has a watermark and counts
      * @param list<int|float|string|\GMP> $ids
      *
-     * @throws \Exception if the bytes are no offbeat.v1.ListDueRunsResponse
+     * @throws \Exception if the bytes are not an offbeat.v1.ListDueRunsResponse
      */
     public static function dueRuns(
         string $bytes,
@@ -184,7 +184,7 @@ final class Columns
             supersededRunCount: (int) $response->getSupersededRunCount(),
             skippedRunCount: (int) $response->getSkippedRunCount(),
             nextDueTime: Times::fromOptionalTimestamp($response->getNextDueTime()),
-            errors: array_values(array_column($errors, null, 'idIndex')), // once, where each page has them
+            errors: array_values(array_column($errors, null, 'idIndex')), // each page repeats all errors
             runKeyPrefix: $message->getRunKeyPrefix(),
             idsAreUuids: $idsAreUuids,
             decidedBy: $decidedBy,
@@ -192,9 +192,9 @@ final class Columns
     }
 
     /**
-     * Token of the next page; empty in the last one.
+     * The token of the next page; empty on the last one.
      *
-     * @throws \Exception if the bytes are no message
+     * @throws \Exception if the bytes are not a message
      */
     public static function nextPageToken(string $page): string
     {
@@ -204,7 +204,7 @@ final class Columns
     /**
      * @param list<int|float|string|\GMP> $ids
      *
-     * @throws \Exception if the bytes are no offbeat.v1.PlanMigrationResponse
+     * @throws \Exception if the bytes are not an offbeat.v1.PlanMigrationResponse
      */
     public static function migration(string $bytes, array $ids, int $firstIdIndex, bool $idsAreUuids): MigrationPlan
     {
@@ -217,7 +217,7 @@ final class Columns
         return Answers::migration($response, $migrated);
     }
 
-    /** @throws \Exception if the bytes are no offbeat.v1.AuditIdsResponse */
+    /** @throws \Exception if the bytes are not an offbeat.v1.AuditIdsResponse */
     public static function audit(string $bytes): IdAudit
     {
         [$taken, $rest] = Wire::taken($bytes, [self::SLOT_LOADS]);
@@ -268,7 +268,7 @@ final class Columns
         return $message;
     }
 
-    /** @return list<int> packed numbers */
+    /** @return list<int> the numbers of a packed column */
     private static function numbers(string $format, string $bytes, int $size): array
     {
         $numbers = array_values(unpack("$format*", $bytes));
@@ -279,7 +279,7 @@ final class Columns
         return $numbers;
     }
 
-    /** @return list<int> where in a list of IDs those of the rows stand */
+    /** @return list<int> the index of the ID of each row */
     private static function places(string $bytes, int $idCount): array
     {
         $places = array_values(unpack('V*', $bytes));

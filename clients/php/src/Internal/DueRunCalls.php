@@ -20,29 +20,30 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * The client's question about runs that are due, or were missed.
+ * The client's call about runs that are due, or were missed.
  *
  * @internal
  */
 trait DueRunCalls
 {
     /**
-     * Which runs are due since the last time that this was asked: each run once, however often and
-     * irregularly it is asked, and after an outage those that were missed, as a policy wants them.
+     * Lists the runs that have become due since the last call: each run once, however often and irregularly this is
+     * called, and after an outage those that were missed, as the policy says.
      *
-     * Keep the answer's nextWatermarkTime with the jobs, and give it back the next time.
+     * Keep the answer's nextWatermarkTime with the jobs, and pass it as the watermark of the next call.
      *
      * @param iterable<int|float|string|\Stringable|\GMP> $ids
-     * @param ?DateTimeInterface $watermark runs before this were listed before: the nextWatermarkTime of the
-     *     last answer, or, the first time, when the IDs began
-     * @param ?iterable<DateTimeInterface|int> $watermarks instead, one for each ID: instants, or
+     * @param ?DateTimeInterface $watermark nextWatermarkTime of the last answer; in the first call, the time since
+     *     which the IDs exist
+     * @param ?iterable<DateTimeInterface|int> $watermarks instead of $watermark, one for each ID: instants, or
      *     milliseconds since the Unix epoch
-     * @param ?DateTimeInterface $nowTime until when runs are due. Default: now, taken once
-     * @param ?CatchUpPolicy $catchUpPolicy what becomes of missed runs. Default: the latest of each ID runs
+     * @param ?DateTimeInterface $nowTime the time before which runs are due. Default: now, taken once
+     * @param ?CatchUpPolicy $catchUpPolicy what happens to missed runs. Default: the latest one of each ID runs
      * @param DateInterval|int|float|null $lookAhead how far ahead of now runs are listed, to be enqueued with their
-     *     start times; whether a run is late is still judged by now. Default: 0
-     * @param DateInterval|int|float|null $maxClockSkew how far a watermark may lie ahead of now and lookAhead;
-     *     nothing is due then. Default: 60 s
+     *     start times. Lateness is still measured against now. Default: 0
+     * @param DateInterval|int|float|null $maxClockSkew how far a watermark may lie after now plus $lookAhead, for
+     *     example because a machine whose clock is fast wrote it; nothing is due then. Default: 60 s, or the shortest
+     *     cycle if that is shorter
      * @param ?string $kind as in assignSlot()
      * @param ?iterable<int> $weights as in assignSlots()
      * @param ?iterable<DateTimeZone|string|null> $timeZones as in assignSlots()
@@ -108,7 +109,7 @@ trait DueRunCalls
     }
 
     /**
-     * All pages about a batch, end to end, and who decided.
+     * All pages of the answer to a batch, end to end, and who decided.
      *
      * @return array{string, DecidedBy}
      */

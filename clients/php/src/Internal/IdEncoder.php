@@ -9,25 +9,25 @@ use Offbeat\IdType;
 use Offbeat\V1;
 
 /**
- * Turns the IDs of one call into messages; all must be of one type.
+ * Converts the IDs of one call to messages. All of them must be of one type.
  *
- * An ID is an int, a string (or Stringable), a GMP object of up to 128 bits and a sign,
- * or a float in [0, 1) for Placement::Fraction. A hyphenated UUID, in any case, is a UUID;
- * any other string is text; an IdType says otherwise.
+ * An ID is an int, a string (or Stringable), a GMP object of up to 128 bits and a sign, or a float in [0, 1) for
+ * Placement::Fraction. Without an IdType, a string is a UUID if it is one with hyphens, in any case; any other string
+ * is text.
  *
  * @internal
  */
 final class IdEncoder
 {
-    /** The sidecar's limits of one batch: IDs, and bytes of its message with room for the rest. */
+    /** The limits for one batch: IDs, and bytes of IDs, so that the message has room for the rest. */
     public const BATCH_IDS = 65_536;
     private const BATCH_BYTES = 3 << 20;
-    /** Which zone an ID lives in takes so many. */
+    /** The bytes of a time-zone index. */
     public const INDEX_BYTES = 4;
 
     private const UUID = '/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/Di';
     private const BARE_UUID = '/^[0-9a-f]{32}$/Di';
-    /** Longer integers are refused here: their decimals could fill the memory. */
+    /** Integers of more bits are refused here: their decimals could fill the memory. */
     private const MAX_BITS = 1_024;
 
     private const UUIDS = 'UUIDs';
@@ -53,7 +53,7 @@ final class IdEncoder
     {
     }
 
-    /** The only ID of a call as its message. */
+    /** The message of the only ID of a call. */
     public function one(int|float|string|\Stringable|\GMP $value): V1\Id
     {
         $plain = self::plain($value, null);
@@ -98,8 +98,8 @@ final class IdEncoder
     }
 
     /**
-     * IDs that were taken, as the bytes of an offbeat.v1.IdBatch. (Its generated class takes
-     * microseconds for each ID where ext-protobuf is not loaded.)
+     * The bytes of an offbeat.v1.IdBatch with IDs that take() has checked. (Without ext-protobuf, its generated class
+     * takes microseconds for each ID.)
      *
      * @param non-empty-list<int|float|string|\GMP> $ids
      * @param list<?string> $timeZones one for each ID, or none
@@ -128,7 +128,7 @@ final class IdEncoder
     }
 
     /**
-     * The zones that IDs live in, each once: the dictionary of a column.
+     * The time zones that IDs live in, each once: the dictionary of a column.
      *
      * @param list<?string> $timeZones
      *
@@ -140,7 +140,7 @@ final class IdEncoder
     }
 
     /**
-     * The fields of a column that say which zones its IDs live in.
+     * The fields of a column with the time zones of its IDs.
      *
      * @param list<string> $names
      * @param string $indexes 4 bytes for each ID
@@ -156,10 +156,10 @@ final class IdEncoder
     }
 
     /**
-     * Cuts IDs into batches that fit into messages; lazily.
+     * Cuts IDs on demand into batches that fit into messages.
      *
      * @param iterable<mixed> $ids
-     * @param int $bytesAlong what goes along with each ID
+     * @param int $bytesAlong bytes of the values that go with each ID
      *
      * @return \Generator<int, non-empty-list<mixed>>
      */
@@ -188,7 +188,7 @@ final class IdEncoder
         }
     }
 
-    /** An ID as its plain type: integers of 64 bits are ints, also those given as GMP. */
+    /** An ID as its plain type. Integers of 64 bits become ints, even if they are given as GMP. */
     private static function plain(mixed $value, ?int $index): int|float|string|\GMP
     {
         if ($value instanceof \GMP) {
@@ -236,7 +236,7 @@ final class IdEncoder
         return is_float($value) ? self::FRACTIONS : self::INTEGERS;
     }
 
-    /** The field of an ID: made for refusals alone, since it takes its time. */
+    /** The path of an ID's field. Made only for refusals, because it takes time. */
     private static function path(?int $index): string
     {
         return $index === null ? 'id' : "ids[$index]";

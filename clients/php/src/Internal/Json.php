@@ -12,8 +12,8 @@ use Google\Protobuf\Internal\Message;
 use Offbeat\Times;
 
 /**
- * The one form that answers have in JSON: the public properties by their names, instants as RFC 3339 in
- * UTC, spans as numbers of seconds, IDs as they were given (a GMP object as its decimals).
+ * The JSON form of all answers: public properties by their names, instants as RFC 3339 in UTC, spans as numbers of
+ * seconds, IDs as they were given (a GMP object as its decimal digits).
  *
  * @internal
  */
@@ -26,7 +26,7 @@ final class Json
     }
 
     /**
-     * A message from its JSON.
+     * Fills a message from its JSON.
      *
      * @template T of Message
      *
@@ -37,7 +37,8 @@ final class Json
      */
     public static function message(Message $message, array $json): Message
     {
-        // The runtime 3.21 takes the ".146" of an instant for 146 nanoseconds: give it all nine digits.
+        // Version 3.21 of the protobuf runtime reads the ".146" of an instant as 146 nanoseconds: give it all nine
+        // digits.
         array_walk_recursive($json, static function (mixed &$value): void {
             if (is_string($value) && preg_match('/^(\d{4}-\d\d-\d\dT[\d:]{8})\.(\d{1,9})(Z|[+-][\d:]+)$/D', $value, $found)) {
                 $value = $found[1] . '.' . str_pad($found[2], 9, '0') . $found[3];
@@ -59,7 +60,7 @@ final class Json
         };
     }
 
-    /** With 0, 3 or 6 digits of a fraction, as protobuf writes it. */
+    /** An instant with 0, 3 or 6 digits after the point, as protobuf writes it. */
     private static function instant(DateTimeInterface $instant): string
     {
         $utc = \DateTimeImmutable::createFromInterface($instant)->setTimezone(new DateTimeZone('UTC'));

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Internal;
 
 /**
- * For answers with instants, spans or IDs, which PHP alone would write as its own objects.
+ * For answers with instants, spans or IDs, which json_encode() alone would write as PHP's own objects.
  *
  * @internal
  */

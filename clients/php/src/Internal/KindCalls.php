@@ -18,18 +18,18 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * The client's questions about jobs that must not meet.
+ * The client's calls about jobs that must not meet.
  *
  * @internal
  */
 trait KindCalls
 {
     /**
-     * Whether jobs of schedules that exist today are kept apart on each ID: never that they are where that is
-     * not known.
+     * Whether jobs that lock the same ID are kept apart by the schedules that they have today. The answer is Apart only
+     * if that is certain.
      *
-     * @param array<ComparedJob|Schedule|ScheduleReference|string> $jobs 2 to 32 that lock the same ID: their
-     *     schedules, or a ComparedJob that says more
+     * @param array<ComparedJob|Schedule|ScheduleReference|string> $jobs 2 to 32 jobs that lock the same ID: their
+     *     schedules, or a ComparedJob with more details
      *
      * @throws OffbeatException
      */
@@ -47,17 +47,16 @@ trait KindCalls
     }
 
     /**
-     * At which slots kinds of job must run so that no two meet on the same user. Give
-     * $kindCount, or how long a run of each kind takes in $runTimes. A schedule that declares its
-     * kinds places them so.
+     * The slots in which kinds of job must run so that no two of them meet on the same ID. Give $kindCount or, in
+     * $runTimes, how long a run of each kind takes. A schedule that declares kinds places them in the same way.
      *
      * @param list<DateInterval|int|float> $runTimes
-     * @param array<array{int, int}> $kindConflicts which kinds must not meet, where others may, as pairs of
-     *     eight kinds in all; with $kindCount. Default: no two may
-     * @param DateInterval|int|float|null $pollingDelay how long a due job may wait until it is
-     *     enqueued; the run budgets are shorter by it
-     * @param DateInterval|int|float|null $slotJobDelay how long the job that enqueues a slot may itself
-     *     wait and run; the same
+     * @param array<array{int, int}> $kindConflicts which kinds must not meet, if others may, as pairs of their indexes,
+     *     of at most eight kinds in all; with $kindCount only. Default: no two kinds may meet
+     * @param DateInterval|int|float|null $pollingDelay how long a due job may wait until it is enqueued; subtracted
+     *     from the run budgets
+     * @param DateInterval|int|float|null $slotJobDelay how long the job that enqueues a slot may itself wait and run;
+     *     subtracted from the run budgets
      *
      * @throws OffbeatException
      */

@@ -23,21 +23,21 @@ use Offbeat\V1;
 use Offbeat\V1beta1;
 
 /**
- * The client's questions about lanes.
+ * The client's calls about lanes.
  *
  * @internal
  */
 trait LaneCalls
 {
     /**
-     * In which lane a job's next attempt runs, for how long, and what follows a timeout; or that
-     * it has failed for good.
+     * Routes the next attempt of a job: its lane, how long it may run, and what follows a timeout; or a
+     * PermanentFailure if the job has exceeded the timeout of the last lane.
      *
-     * @param array<string> $timedOutLaneNames the lanes in which the job reached the timeout, in any
-     *     order. An attempt that failed otherwise is tried again in the same lane
-     * @param ?LanePrediction $prediction counts for the first attempt
-     * @param ?string $workerLaneName the lane of the free worker that has taken the job from a queue: the
-     *     route is there, unless the job begins in a slower lane
+     * @param array<string> $timedOutLaneNames the lanes whose timeout the job has exceeded, in any order. An attempt
+     *     that failed for another reason does not count
+     * @param ?LanePrediction $prediction used for the first attempt
+     * @param ?string $workerLaneName the lane of the free worker that has taken the job from a queue: the route is in
+     *     that lane, unless the job must start in a slower one
      *
      * @throws OffbeatException
      */
@@ -82,7 +82,7 @@ trait LaneCalls
     ): DispatchedJobs {
         $jobs = array_values($jobs);
         $workers = [];
-        foreach ($freeWorkers as $laneName => $count) { // PHP makes an integer of a name of digits
+        foreach ($freeWorkers as $laneName => $count) { // PHP converts a name of digits to an integer
             $field = 'free_workers[' . count($workers) . ']';
             $workers[] = (new V1\FreeWorkers())
                 ->setLaneName(Check::utf8("$field.lane_name", (string) $laneName))
@@ -103,11 +103,11 @@ trait LaneCalls
      *
      * @param LaneSet $laneSet with the workers that the lanes have now
      * @param array<LaneState> $states each lane at most once; a lane without a state has no backlog and no busy worker
-     * @param ?int $workerCount how many workers there are. Default: as many as the lanes have
-     * @param ?int $maxMoveCount hysteresis: no more workers move, except those that another $workerCount forces to.
-     *     Default: no bound
-     * @param int $minImprovementPercent hysteresis: workers move only if the score falls by at least this; forced
-     *     moves always happen
+     * @param ?int $workerCount workers in all. Default: as many as the lanes have
+     * @param ?int $maxMoveCount hysteresis: at most this many workers move, besides those that a new $workerCount
+     *     forces to. Default: no bound
+     * @param int $minImprovementPercent hysteresis: workers move only if the score falls by at least this percentage;
+     *     forced moves always happen
      *
      * @throws OffbeatException
      */
@@ -137,18 +137,17 @@ trait LaneCalls
     }
 
     /**
-     * Plans lanes from observed run times, or says that there should be none. It simulates, which
-     * takes its time.
+     * Plans lanes from observed run times, or says that there should be none. The simulation takes some time.
      *
-     * @param float $arrivalRate jobs that arrive, per second
+     * @param float $arrivalRate jobs that arrive per second
      * @param int $workerCount workers in all
-     * @param DateInterval|int|float|null $toleratedWait how long people tolerate to wait before their
-     *     job starts: no express timeout will be longer. Default: no bound
-     * @param DateInterval|int|float|null $slowdownFloor run times below it count as this when slowdown
-     *     is computed. Default: the 10th percentile of the run times
+     * @param DateInterval|int|float|null $toleratedWait how long people accept waiting until their job starts: no
+     *     express timeout is longer than this. Default: no bound
+     * @param DateInterval|int|float|null $slowdownFloor lower bound on the run time that is used to compute slowdown.
+     *     Default: the 10th percentile of the run times
      * @param ?TimeoutAction $onTimeout TimeoutAction::Abort by default
      * @param ?int $maxLaneCount 2 or 3 (the default)
-     * @param int $seed of the simulation: the same question with the same seed has the same answer
+     * @param int $seed the seed of the simulation: the same request with the same seed has the same answer
      *
      * @throws OffbeatException
      */

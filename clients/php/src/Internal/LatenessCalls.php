@@ -19,16 +19,16 @@ use Offbeat\V1beta1;
 trait LatenessCalls
 {
     /**
-     * Adds runs to the sidecar's histogram of lateness. A LatenessRecorder does that for a job,
-     * without ever failing it.
+     * Records how late runs start, in the sidecar's histogram. LatenessRecorder does this for jobs, and never makes
+     * them fail.
      *
-     * @param ScheduleReference|string $schedule what stands for it in the histogram: its name, not its version
-     * @param array<DateInterval|int|float> $lateness from the scheduled to the real start of each run, to
-     *     the millisecond; what started early counts as 0
+     * @param ScheduleReference|string $schedule its name, without the version, is the label in the histogram
+     * @param array<DateInterval|int|float> $lateness from the scheduled to the actual start of each run, rounded to
+     *     milliseconds. A run that started early counts as 0
      * @param ?string $kind the kind of job. Default: "default"
      *
-     * @return bool whether the schedule and kind have a series of their own; after the first hundred,
-     *     others are counted together
+     * @return bool whether the schedule and kind have a series of their own: after the first 100 pairs of these, others
+     *     are counted together
      *
      * @throws OffbeatException
      */

@@ -23,11 +23,11 @@ use Offbeat\ScheduleReference;
 trait LocalCalls
 {
     /**
-     * Why a schedule needs a sidecar, in words; null if the client can decide it alone. A declaration can
-     * be checked with it at start.
+     * Why a schedule needs a sidecar, as a sentence; null if the client can decide it alone. Use this to check a
+     * schedule at startup.
      *
-     * @throws InvalidArgument if the schedule is wrong
-     * @throws NotFound if the file of schedules has none of this name
+     * @throws InvalidArgument if the schedule is invalid
+     * @throws NotFound in Mode::Local, if the file of schedules does not have this name and version
      */
     public function localRefusal(Schedule|ScheduleReference|string $schedule): ?string
     {
@@ -35,10 +35,10 @@ trait LocalCalls
     }
 
     /**
-     * The shard of a tenant, from 0: the slot that Placement::Hash gives an ID in a cycle of so many slots. It needs
-     * no sidecar in any mode.
+     * The shard of a tenant, from 0: the slot that Placement::Hash gives its ID in a cycle of $shardCount slots. It is
+     * computed in this process, in any mode.
      *
-     * @param int $shardCount 1 to 1,048,576. With a multiple of it, no ID leaves its shard's part
+     * @param int $shardCount 1 to 1,048,576. A multiple of the old count splits the old shards, and mixes none
      * @param ?IdType $idType as in assignSlot()
      *
      * @throws InvalidArgument

@@ -18,21 +18,21 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * The client's question about a change of schedule.
+ * The client's call about a change of schedule.
  *
  * @internal
  */
 trait MigrationCalls
 {
     /**
-     * How IDs go over from one schedule to another at a cutover, so that none is lost, and none runs
-     * twice within a span.
+     * Plans how IDs change from one schedule to another at a cutover, so that none is lost, and none runs twice within
+     * $minGap.
      *
-     * @param iterable<int|float|string|\Stringable|\GMP> $ids those to plan. Default: none, only what
-     *     holds for all
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids the IDs to plan. Default: none; the answer then has what
+     *     holds for all IDs
      * @param ?DateTimeInterface $cutoverTime Default: the next start of a cycle of the old schedule
-     * @param DateInterval|int|float|null $minGap no ID runs twice within this. Default: 0
-     * @param ?SqlTarget $sqlTarget to have the plan as conditions of SQL, too
+     * @param DateInterval|int|float|null $minGap no ID runs twice within this span. Default: 0
+     * @param ?SqlTarget $sqlTarget a column of IDs, to get the plan as conditions of SQL too
      * @param bool $returnErrors as in assignSlots()
      *
      * @throws BadIds if some IDs are refused; it carries the plan of the others
@@ -68,7 +68,7 @@ trait MigrationCalls
         $answers = $this->answers('PlanMigration', $request, ['ids' => 5], $batches, Columns::migration(...), $timeout);
         foreach ($answers as $part) {
             $parts[] = $part;
-            // All batches go over at one time, and the SQL is that of the first.
+            // All batches have the same cutover, and the SQL comes with the first one.
             $request->setCutoverTime(Times::toTimestamp($part->cutoverTime))->clearSqlTarget();
         }
         if ($parts === []) {

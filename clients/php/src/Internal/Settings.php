@@ -8,14 +8,14 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Mode;
 
 /**
- * Settings of a client: arguments, or variables of the environment in their place.
+ * The settings of a client: its arguments or, if these are null, environment variables.
  *
  * @internal
  */
 final class Settings
 {
     private const DEFAULT_TIMEOUT = 'worker';
-    /** By the processes that they suit, in seconds. */
+    /** In seconds, by the kind of process. */
     private const TIMEOUTS = ['web' => 0.3, 'worker' => 10.0];
     private const ALLOWED_TIMEOUTS = "must be a positive number of seconds, 'web' (0.3 s, with a breaker) or 'worker' (10 s)";
 
@@ -35,7 +35,7 @@ final class Settings
             ?? throw InvalidArgument::refused($field, $mode, "must be 'remote', 'auto' or 'local'");
     }
 
-    /** @return array{float, bool} the seconds; and whether it is that of a web process, which has a breaker */
+    /** @return array{float, bool} the seconds, and whether the timeout is 'web', which has a breaker */
     public static function timeout(int|float|string|null $timeout): array
     {
         $field = $timeout === null ? 'OFFBEAT_TIMEOUT' : 'timeout';

@@ -23,14 +23,15 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * The client's questions about slots, and about one ID.
+ * The client's calls about slots, and about one ID.
  *
  * @internal
  */
 trait SlotCalls
 {
     /**
-     * What a schedule's defaults resolve to, its fingerprint, slot and expected load.
+     * Describes a schedule: its defaults, its fingerprint, its kinds, its slot at $atTime (default: now), and the load
+     * to expect for a $population.
      *
      * @throws OffbeatException
      */
@@ -55,7 +56,7 @@ trait SlotCalls
     }
 
     /**
-     * The schedules that the sidecar has loaded, or the versions of one name.
+     * The schedules that the sidecar has loaded; with a $name, only its versions.
      *
      * @return list<ListedSchedule>
      *
@@ -77,10 +78,10 @@ trait SlotCalls
     }
 
     /**
-     * The slots that start in a window; by default as many as a cycle has, from now on. With a
-     * column, each has the predicate that selects its rows.
+     * The slots that start in a window; by default as many as a cycle has, from now on. With a SqlTarget, each has the
+     * predicate that selects its rows.
      *
-     * @param ?string $kind whose rows the predicates select, where the schedule declares kinds
+     * @param ?string $kind the kind whose rows the predicates select, if the schedule declares kinds
      *
      * @return list<Slot>
      *
@@ -113,14 +114,14 @@ trait SlotCalls
     }
 
     /**
-     * Which rows of a table run in a window of up to the longest cycle. Not under Placement::Twister, whose
-     * offsets no database can compute.
+     * The rows of a table that run in a window of up to the longest cycle, as a predicate. Not for Placement::Twister,
+     * because no database computes its offsets.
      *
      * @param ?DateTimeInterface $startTime null for now
-     * @param ?string $kind whose runs, where the schedule declares kinds
-     * @param array<DateTimeZone|string> $timeZones the zones that rows live in, each once, with a column that has
-     *     a timeZoneColumn: a row of another zone, or of none, is never selected. Default: all rows live in the zone of
-     *     the schedule
+     * @param ?string $kind the kind whose runs count, if the schedule declares kinds
+     * @param array<DateTimeZone|string> $timeZones with a calendar and a timeZoneColumn: the time zones that rows live
+     *     in, each once. Rows of other zones, or of none, are not selected. Default: all rows live in the zone of the
+     *     schedule
      *
      * @throws OffbeatException
      */
@@ -148,18 +149,19 @@ trait SlotCalls
     }
 
     /**
-     * One ID: for more than a few, assignSlots() is far quicker.
+     * Assigns one ID. For more than a few IDs, assignSlots() is far faster.
      *
-     * @param ?DateTimeInterface $fromTime runs at or after this are next. Default: now
-     * @param ?int $nextRunCount how many next runs to name. Default: 1
-     * @param ?string $kind the kind of job, part of the run keys. Where the schedule declares kinds, one of
-     *     them, which decides slot and time, and must be given; else a label that moves nothing. Default: "default"
-     * @param ?IdType $idType what a string stands for. Default: a hyphenated UUID, else text
-     * @param ?int $weight how large it is, in the unit of the schedule's weight quantum: an ID that is
-     *     larger than that has further pieces. Default: one piece
-     * @param ?NewId $newId set for a new ID, to get its first run
-     * @param DateTimeZone|string|null $timeZone where it lives, with a calendar: its cycles are then those of
-     *     the wall clock there. Default: the zone of the schedule
+     * @param ?DateTimeInterface $fromTime runs at or after this are next runs. Default: now
+     * @param ?int $nextRunCount how many next runs to return. Default: 1
+     * @param ?string $kind the kind of job, which is part of the run keys. If the schedule declares kinds, it must be
+     *     one of them, and decides slot and time; otherwise it is a label that moves nothing. Default, as a label:
+     *     "default"
+     * @param ?IdType $idType what a string stands for. Default: a UUID if it is one with hyphens, otherwise text
+     * @param ?int $weight the size of the ID, in the unit of the schedule's weight quantum: a larger ID has more
+     *     pieces. Default: one piece
+     * @param ?NewId $newId for a new ID, to get its first run
+     * @param DateTimeZone|string|null $timeZone with a calendar: the time zone that the ID lives in, whose wall clock
+     *     its cycles follow. Default: the zone of the schedule
      *
      * @throws OffbeatException
      */

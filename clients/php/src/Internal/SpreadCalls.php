@@ -21,25 +21,26 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * The client's spreads, of one call and named.
+ * The client's calls for spreads: those of one call, and named ones.
  *
  * @internal
  */
 trait SpreadCalls
 {
     /**
-     * The jobs of groups, so that jobs of one group stay $feederCount turns apart: an iterable of
-     * turns, with a certificate() when they have all been taken.
+     * Spreads the jobs of groups, so that jobs of one group stay $feederCount turns apart: an iterable of turns, which
+     * has a certificate() once all of them have been taken.
      *
-     * Groups and jobs are pulled when they are needed. It has a connection of its own, by PHP's
-     * sockets, with either transport.
+     * Groups and jobs are pulled when they are needed. A spread has a connection of its own, over PHP's sockets, with
+     * either transport.
      *
      * @param iterable<iterable<mixed>> $groups
-     * @param ?int $maxOpenGroupCount SpreadPolicy::Cooldown only: how many groups are open at most
-     * @param ?ShortagePolicy $onShortage SpreadPolicy::Cooldown only
-     * @param ?int $jobWindow how many jobs of an open group are pulled ahead of their turns. Default: 256
+     * @param ?int $maxOpenGroupCount with SpreadPolicy::Cooldown only: the most groups that are open at once. Default:
+     *     1,024, or $feederCount if that is more
+     * @param ?ShortagePolicy $onShortage with SpreadPolicy::Cooldown only. Default: ShortagePolicy::Emit
+     * @param ?int $jobWindow how many jobs of each open group are pulled ahead. Default: 256
      * @param ?int $groupWindow how many groups are pulled before a feeder needs them. Default: 0
-     * @param int|float|null $timeout until the last turn, in seconds. Default: none
+     * @param int|float|null $timeout seconds until the last turn. Default: no limit
      *
      * @throws OffbeatException
      */
@@ -69,13 +70,13 @@ trait SpreadCalls
     }
 
     /**
-     * Goes on with a spread behind the turns that were taken, by its `resumeToken()`.
+     * Continues a spread after the turns that were taken, by its `resumeToken()`.
      *
-     * The groups must be the same, in the same order: they are pulled from the first on, and jobs that had their
-     * turns are dropped. Other groups are refused before the first turn.
+     * The groups must be the same, in the same order: they are pulled from the first one on, and jobs that had their
+     * turn are discarded. Other groups are refused (FailedPrecondition) before the first new turn.
      *
      * @param iterable<iterable<mixed>> $groups
-     * @param int|float|null $timeout until the last turn, in seconds. Default: none
+     * @param int|float|null $timeout seconds until the last turn. Default: no limit
      *
      * @throws OffbeatException
      */
@@ -85,19 +86,19 @@ trait SpreadCalls
     }
 
     /**
-     * A spread that outlives this process: producers submit groups, any number of consumers take
-     * their jobs. Nothing connects yet; its first call opens the spread.
+     * A spread that outlives this process: producers submit groups, and any number of consumers pull their jobs. This
+     * makes no connection: the first call opens the spread.
      *
-     * All who open it must give the same parameters; what is left out is the sidecar's default.
+     * All processes that open it must give the same parameters. null stands for the sidecar's default.
      *
-     * @param int $feederCount how many groups take turns: the workers of all consumers, and a few more
-     * @param ?int $maxOpenGroupCount SpreadPolicy::Cooldown only: how many groups are open at most
+     * @param int $feederCount how many groups take turns: a few more than the workers of all consumers is a good value
+     * @param ?int $maxOpenGroupCount with SpreadPolicy::Cooldown only: the most groups that are open at once
      * @param DateInterval|int|float|null $leaseDuration how long a lease lasts, in seconds. Default: 30
      * @param ?int $maxAttemptCount leases of a job before it becomes a dead letter. Default: 5
-     * @param ?int $maxConsumerLeaseCount how many jobs one consumer may hold at once. Default: 1,024
-     * @param ?int $maxGroupCount how many groups there may be at once. Default: 65,536
-     * @param ?int $maxJobCount how many jobs there may be at once. Default: 1,000,000
-     * @param ?int $maxByteCount how many bytes of payloads there may be at once. Default: 64 MiB
+     * @param ?int $maxConsumerLeaseCount jobs that one consumer may hold at once. Default: 1,024
+     * @param ?int $maxGroupCount groups at once. Default: 65,536
+     * @param ?int $maxJobCount jobs at once, dead letters included. Default: 1,000,000
+     * @param ?int $maxByteCount bytes of payloads at once, dead letters included. Default: 64 MiB
      */
     public function namedSpread(
         string $name,
@@ -123,7 +124,7 @@ trait SpreadCalls
     }
 
     /**
-     * The named spreads, by name: page by page, as they are taken.
+     * The named spreads, by name: a generator that fetches pages on demand.
      *
      * @return \Generator<int, SpreadDescription>
      *

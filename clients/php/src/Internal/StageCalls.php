@@ -14,25 +14,24 @@ use Offbeat\Stages\WorkerAllocation;
 use Offbeat\V1;
 
 /**
- * The client's questions about the stages of a pipeline.
+ * The client's calls about the stages of a pipeline.
  *
  * @internal
  */
 trait StageCalls
 {
     /**
-     * Allocates all workers to the stages of a pipeline, and lists the moves. Null
-     * when every stage is done.
+     * Allocates all workers to the stages of a pipeline, and lists the moves. Null if every stage is done.
      *
      * @param array<Stage> $stages in the order of the pipeline
      * @param ?AllocationRule $rule AllocationRule::MinimumScore by default
      * @param ?StageWeighting $weighting StageWeighting::Even by default
-     * @param ?int $maxMoveCount hysteresis: no more workers move, except those that are forced to. Default:
+     * @param ?int $maxMoveCount hysteresis: at most this many workers move, besides those that are forced to. Default:
      *     no bound
-     * @param int $minImprovementPercent hysteresis: workers move, except those that are forced to,
-     *     only if the score falls by so much. AllocationRule::MinimumScore only
-     * @param bool $preventStarvation whether every stage with waiting jobs gets at least one worker, where
-     *     there are enough. By default the rule alone decides, and the answer names the starved stages
+     * @param int $minImprovementPercent hysteresis: workers move only if the score falls by at least this percentage;
+     *     forced moves always happen. AllocationRule::MinimumScore only
+     * @param bool $preventStarvation whether every stage with waiting jobs gets at least one worker, if there are
+     *     enough. By default the rule alone decides, and the answer names the starved stages
      *
      * @throws OffbeatException
      */
@@ -65,15 +64,15 @@ trait StageCalls
     }
 
     /**
-     * Where one worker that has just finished a job goes next: it stays, or it moves. Null when
-     * every stage is done.
+     * Chooses the next stage of a worker that has just finished a job: it stays, or it moves. Null if every stage is
+     * done.
      *
-     * @param array<Stage> $stages in the order of the pipeline; the worker counts among the current
-     *     ones of its stage, and not among the busy ones
+     * @param array<Stage> $stages in the order of the pipeline; the worker counts among the current workers of its
+     *     stage, and not among the busy ones
      * @param ?string $currentStageName the name of its stage; null for a new worker
      * @param ?AllocationRule $rule AllocationRule::MinimumScore by default
      * @param ?StageWeighting $weighting StageWeighting::Even by default
-     * @param int $minGainPercent hysteresis: it stays, unless it is worth so much more elsewhere
+     * @param int $minGainPercent hysteresis: it stays unless it is worth more elsewhere by at least this percentage
      * @param bool $preventStarvation whether stages with waiting jobs have a minimum of one worker
      *
      * @throws OffbeatException

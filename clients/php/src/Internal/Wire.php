@@ -12,12 +12,12 @@ namespace Offbeat\Internal;
 final class Wire
 {
     /**
-     * The fields of a message: by number, each with its values in order. Varints and
-     * fixed ones are ints, all others are bytes.
+     * The fields of a message: by number, each with its values in order. Varints and fixed-width values are ints, all
+     * others are bytes.
      *
      * @return array<int, non-empty-list<int|string>>
      *
-     * @throws \UnexpectedValueException if the bytes are no message
+     * @throws \UnexpectedValueException if the bytes are not a message
      */
     public static function fields(string $bytes): array
     {
@@ -32,15 +32,14 @@ final class Wire
     }
 
     /**
-     * Takes fields out of a message, so that a generated class can read the rest and need not read
-     * those, for which it takes its time: the bytes of each by its number, those of a field that came
-     * in parts one after the other; and the rest.
+     * Takes fields out of a message, so that a generated class, which is slow, reads only the others. Returns the bytes
+     * of each field by its number, with the parts of a field joined, and the message without these fields.
      *
      * @param list<int> $numbers of fields of text, bytes, a message, or packed numbers
      *
      * @return array{array<int, string>, string}
      *
-     * @throws \UnexpectedValueException if the bytes are no message
+     * @throws \UnexpectedValueException if the bytes are not a message
      */
     public static function taken(string $bytes, array $numbers): array
     {
@@ -67,10 +66,10 @@ final class Wire
         return self::head($number, strlen($bytes)) . $bytes;
     }
 
-    /** The header of a field of so many bytes. */
+    /** The header of a field with $length bytes. */
     public static function head(int $number, int $length): string
     {
-        $head = chr($number << 3 | 2); // numbers of up to 15
+        $head = chr($number << 3 | 2); // for field numbers up to 15
         while ($length > 0x7f) {
             $head .= chr($length & 0x7f | 0x80);
             $length >>= 7;

@@ -9,8 +9,7 @@ use Offbeat\Internal\Clock;
 use Offbeat\Times;
 
 /**
- * When an attempt's time is up. Nothing interrupts the job: it must call check() often, wherever
- * it can stop.
+ * Enforces the timeout of a LaneRoute. Nothing interrupts the job: it must call check() often, wherever it can stop.
  *
  *     $deadline = $route->deadline(); // the attempt begins
  *     foreach ($rows as $row) {
@@ -18,14 +17,14 @@ use Offbeat\Times;
  *         import($row);
  *     }
  *
- * By a clock that never jumps, so that it holds in a forked process too.
+ * Time counts from when this object is made, by the monotonic clock, also in a forked process.
  */
 final class AttemptDeadline
 {
-    /** By Clock. */
+    /** When the time is up, by Clock; null if there is no timeout. */
     private readonly ?float $end;
 
-    /** The attempt begins now. */
+    /** The attempt starts now. */
     public function __construct(public readonly LaneRoute $route)
     {
         $timeout = $route->attemptTimeout;
@@ -33,7 +32,7 @@ final class AttemptDeadline
     }
 
     /**
-     * To be called by the job, often.
+     * The job must call this often.
      *
      * @throws AttemptTimedOut if the time is up
      */
@@ -45,15 +44,15 @@ final class AttemptDeadline
     }
 
     /**
-     * How many seconds the attempt has left, for the timeouts of what the job calls: 0.0 if its
-     * time is up, null if it may run as long as it likes.
+     * The rest of the attempt in seconds, for the timeouts of what the job calls: 0.0 if its time is up, null if there
+     * is no timeout.
      */
     public function remaining(): ?float
     {
         return $this->end === null ? null : max(0.0, $this->end - Clock::now());
     }
 
-    /** Whether the time is up: for jobs that can be suspended, and save where they are. */
+    /** Whether the time is up: for jobs that are suspended instead of aborted. */
     public function expired(): bool
     {
         return $this->end !== null && Clock::now() >= $this->end;

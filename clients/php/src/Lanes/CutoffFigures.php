@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1beta1;
 
-/** Figures of a cutoff between two lanes of four streams of jobs. */
+/** Figures of a cutoff between two lanes, from four simulated streams of jobs. */
 final class CutoffFigures implements \JsonSerializable
 {
     use JsonAnswer;
@@ -18,12 +18,12 @@ final class CutoffFigures implements \JsonSerializable
      * @param DateInterval $cutoff the express lane's attempt timeout
      * @param int $expressWorkerCount workers of the express lane: the split that is best by formula
      * @param ?float $meanSlowdown bounded; null if the workers do not keep up
-     * @param ?DateInterval $meanSojourn from the arrival to the end; null if the workers do not keep up
+     * @param ?DateInterval $meanSojourn from arrival to end; null if the workers do not keep up
      * @param bool $stable whether the workers keep up with the arrivals
-     * @param bool $stableWithMoreArrivals whether they also keep up with a fifth more, or one queue
-     *     would then fill 90 % of their time; lanes that do not are not planned
-     * @param ?FigureRange $meanSlowdownRange the mean slowdown, from stream to stream; null if the workers do
-     *     not keep up
+     * @param bool $stableWithMoreArrivals whether they also keep up with a fifth more, or one queue would then fill
+     *     90 % of their time; lanes without this are not planned
+     * @param ?FigureRange $meanSlowdownRange how the mean slowdown differs from stream to stream; null if the workers
+     *     do not keep up
      */
     public function __construct(
         public readonly DateInterval $cutoff,

@@ -11,7 +11,7 @@ final class DispatchedJobs
 {
     /**
      * @param list<JobDispatch> $dispatches in the order of choice
-     * @param list<FailedJob> $failures jobs that are not tried again, in the order of the question
+     * @param list<FailedJob> $failures jobs that are not tried again, in the order of the request
      */
     public function __construct(
         public readonly array $dispatches,

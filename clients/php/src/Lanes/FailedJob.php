@@ -9,7 +9,7 @@ use Offbeat\V1;
 /** A pending job that is not tried again. */
 final class FailedJob
 {
-    /** @param int $jobIndex its place in the question, from 0 */
+    /** @param int $jobIndex its index in the request, from 0 */
     public function __construct(
         public readonly int $jobIndex,
         public readonly string $jobId,

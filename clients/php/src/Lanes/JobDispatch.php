@@ -6,10 +6,10 @@ namespace Offbeat\Lanes;
 
 use Offbeat\V1;
 
-/** A job on a worker. */
+/** A job that was dispatched to a worker. */
 final class JobDispatch
 {
-    /** @param int $jobIndex its place in the question, from 0 */
+    /** @param int $jobIndex its index in the request, from 0 */
     public function __construct(
         public readonly int $jobIndex,
         public readonly string $jobId,

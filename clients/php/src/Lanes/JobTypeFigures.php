@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1beta1;
 
-/** A type of job, and how its jobs fare: medians of the streams of jobs. */
+/** A type of job, and how its jobs fare. Mean sojourns are medians over the streams of jobs. */
 final class JobTypeFigures implements \JsonSerializable
 {
     use JsonAnswer;
@@ -18,9 +18,9 @@ final class JobTypeFigures implements \JsonSerializable
      * @param int $sampleCount how many of the samples are of this type
      * @param float $jobRatio the share of all jobs: 0 to 1
      * @param float $workRatio the share of all run time: 0 to 1
-     * @param ?float $timeoutRatio the share of its jobs that reach the timeout of the express lane of the lane
-     *     set of the plan: 0 to 1; null without one
-     * @param ?DateInterval $meanSojournWithLanes from the arrival to the end, with this lane set; null without one
+     * @param ?float $timeoutRatio the share of its jobs that run longer than the attempt timeout of the express lane of
+     *     the plan's lane set: 0 to 1; null without a lane set
+     * @param ?DateInterval $meanSojournWithLanes from arrival to end, with the plan's lane set; null without one
      * @param ?DateInterval $meanSojournByType the same with the plan's lanes by type; null without these
      * @param DateInterval $meanSojournWithoutLanes the same with one queue
      */

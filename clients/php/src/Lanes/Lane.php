@@ -10,7 +10,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1;
 
-/** A lane of a LaneSet. */
+/** A group of workers with one attempt timeout. */
 final class Lane implements \JsonSerializable
 {
     use JsonAnswer;
@@ -18,10 +18,10 @@ final class Lane implements \JsonSerializable
     public readonly DateInterval|int|float|null $attemptTimeout;
 
     /**
-     * @param string $name another for each lane
-     * @param int $workerCount the express and the slow lane have at least one
-     * @param DateInterval|int|float|null $attemptTimeout how long an attempt may run, in seconds:
-     *     longer than in the lane before. Null in the last lane alone: as long as it likes
+     * @param string $name unique among the lanes
+     * @param int $workerCount at least one in the express lane and in the slow lane
+     * @param DateInterval|int|float|null $attemptTimeout how long an attempt may run, in seconds: longer than in the
+     *     lane before. Only the last lane may have none
      */
     public function __construct(
         public readonly string $name,

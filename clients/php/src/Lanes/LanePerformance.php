@@ -9,20 +9,20 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1beta1;
 
-/** How jobs fare, simulated: medians of the streams of jobs. */
+/** The simulated performance of lanes or of one queue: medians over the streams of jobs. */
 final class LanePerformance implements \JsonSerializable
 {
     use JsonAnswer;
 
     /**
      * @param float $meanSlowdown bounded slowdown, max(1, sojourn / max(run time, floor)): the mean
-     * @param float $p95Slowdown nineteen of twenty jobs have no more
-     * @param DateInterval $meanWait from the arrival to the first start
-     * @param DateInterval $meanSojourn from the arrival to the end
-     * @param float $wastedRatio of the time that workers spend, the share that is lost by aborting
-     * @param bool $stable whether the workers keep up; if not, all other figures are worth nothing
-     * @param FigureRange $meanSlowdownRange the mean slowdown, from stream to stream
-     * @param DurationRange $meanSojournRange the mean sojourn, from stream to stream
+     * @param float $p95Slowdown its 95th percentile
+     * @param DateInterval $meanWait from arrival to first start
+     * @param DateInterval $meanSojourn from arrival to end
+     * @param float $wastedRatio the share of the time spent on jobs that is lost because attempts are aborted
+     * @param bool $stable whether the workers keep up with the arrivals; if not, the other figures mean nothing
+     * @param FigureRange $meanSlowdownRange how the mean slowdown differs from stream to stream
+     * @param DurationRange $meanSojournRange how the mean sojourn differs from stream to stream
      */
     public function __construct(
         public readonly float $meanSlowdown,

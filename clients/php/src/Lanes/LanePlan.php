@@ -10,36 +10,35 @@ use Offbeat\Times;
 use Offbeat\V1beta1;
 
 /**
- * Lanes, or that there should be none; and what either does. Everything that is compared runs the same
- * streams of jobs, which arrive independently of one another. Figures are medians of the streams.
+ * A plan: lanes or no lanes, and the simulated performance of both. All alternatives are simulated with the same
+ * streams of jobs, which arrive independently of one another. Figures are medians over the streams.
  */
 final class LanePlan implements \JsonSerializable
 {
     use JsonAnswer;
 
     /**
-     * @param LaneVerdict $verdict Lanes, if it is certain that they lower the mean slowdown by a
-     *     twentieth at least, and the mean slowdown times the fourth root of the mean sojourn, and are
-     *     stable with a fifth more arrivals, if one queue then fills less than 90 % of the workers' time;
-     *     LanesByType, if the same holds for lanes by type, and lanes with timeouts are not clearly better
-     * @param ?LaneSet $laneSet the best lanes with timeouts that were found, with other verdicts too, to be compared;
-     *     null if none keep up with the arrivals. They have the least mean slowdown times the fourth
-     *     root of the mean sojourn, so that short jobs come first, but not at any price for long ones
-     * @param ?LanePerformance $withLanes what they do
-     * @param LanePerformance $withoutLanes what one queue for all workers does, with the same jobs
+     * @param LaneVerdict $verdict Lanes, if it is certain that lanes lower the mean slowdown by at least a twentieth,
+     *     also lower the mean slowdown times the fourth root of the mean sojourn, and are stable with a fifth more
+     *     arrivals, if one queue then fills less than 90 % of the workers' time; LanesByType, if the same holds for
+     *     lanes by type, and lanes with timeouts are not clearly better
+     * @param ?LaneSet $laneSet the best lanes with timeouts that were found; with other verdicts too, for comparison.
+     *     They have the least mean slowdown times the fourth root of the mean sojourn, so that short jobs come first,
+     *     but not at any price for long ones. Null if none can keep up with the arrivals
+     * @param ?LanePerformance $withLanes the performance of these lanes
+     * @param LanePerformance $withoutLanes the performance of one queue for all workers, with the same jobs
      * @param list<LaneSensitivity> $sensitivities the same for 20 % fewer and 20 % more arrivals
-     * @param list<CutoffFigures> $cutoffs cutoffs between two lanes, rising, each with its best split of
-     *     the workers
+     * @param list<CutoffFigures> $cutoffs cutoffs between two lanes, rising, each with the split of the workers that is
+     *     best by formula
      * @param DateInterval $slowdownFloor the lower bound on run times that slowdown was computed with
      * @param float $utilization the share of the workers' time that the run times fill
-     * @param int $streamCount streams of jobs that were simulated with these lanes, and with one queue
+     * @param int $streamCount how many streams were simulated with these lanes, and with one queue
      * @param int $streamJobCount jobs of each stream
-     * @param ?RatioInterval $slowdownRatio the mean slowdown with lanes over that without; null without
-     *     a lane set
-     * @param ?RatioInterval $sojournRatio the mean sojourn with lanes over that without; null without a
-     *     lane set
-     * @param list<RunTimeClass> $runTimeClasses jobs by the lane that their run time ends in: who waits
-     *     less, and who more
+     * @param ?RatioInterval $slowdownRatio the mean slowdown with lanes, divided by that without; null without a lane
+     *     set
+     * @param ?RatioInterval $sojournRatio the mean sojourn with lanes, divided by that without; null without a lane set
+     * @param list<RunTimeClass> $runTimeClasses jobs by the lane that their run time ends in: which of them wait less,
+     *     and which wait more
      * @param list<string> $messages the verdict and what speaks against the lanes, one sentence each
      * @param ?LanesByType $lanesByType the best lanes by type that were found, with other verdicts too; null
      *     without types, or if none keep up

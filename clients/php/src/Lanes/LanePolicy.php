@@ -6,16 +6,19 @@ namespace Offbeat\Lanes;
 
 use Offbeat\V1;
 
-/** Which jobs a free worker takes. Slow lanes choose first. */
+/** Which jobs a free worker takes. Slower lanes choose first. */
 enum LanePolicy: string
 {
     /**
-     * A lane takes the jobs that were demoted to it before all others, then fresher ones; the
-     * express lane takes untried jobs. The default.
+     * The express lane takes untried jobs. Other lanes first take jobs that were demoted to them, then less demoted
+     * ones, and untried jobs last. The default.
      */
     case ExpressFirst = 'express_first';
 
-    /** The slow lanes take jobs in their order, demoted or not; faster ones take what those leave over. */
+    /**
+     * The slower lanes take jobs in their order, demoted or not, except that untried jobs with a slow probability come
+     * after demoted ones. Faster lanes take what is left.
+     */
     case SlowFirst = 'slow_first';
 
     /** @internal */
@@ -27,7 +30,7 @@ enum LanePolicy: string
         };
     }
 
-    /** @internal Null where nothing was said. */
+    /** @internal Null if it is not set. */
     public static function fromMessage(int $number): ?self
     {
         return match ($number) {

@@ -9,8 +9,7 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * Knowledge about a job before it runs: LanePrediction::slowProbability(0.9), or
- * LanePrediction::runTime(120).
+ * A prediction about a job before it runs: LanePrediction::slowProbability(0.9), or LanePrediction::runTime(120).
  */
 final class LanePrediction
 {
@@ -20,15 +19,15 @@ final class LanePrediction
     ) {
     }
 
-    /** How probable it is that it reaches the express lane's timeout: 0 to 1. */
+    /** The probability that the job exceeds the express lane's timeout: 0 to 1. */
     public static function slowProbability(float $probability): self
     {
         return new self($probability, null);
     }
 
     /**
-     * How long it will run, in seconds. It is slow, with certainty, if that is longer than the
-     * express lane's timeout; then it begins in the first lane whose timeout it keeps.
+     * How long the job will run, in seconds. If that is longer than the express lane's timeout, the job starts in the
+     * first lane whose timeout it does not exceed.
      */
     public static function runTime(DateInterval|int|float $time): self
     {

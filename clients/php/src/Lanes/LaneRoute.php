@@ -15,10 +15,9 @@ final class LaneRoute implements \JsonSerializable
     use JsonAnswer;
 
     /**
-     * @param int $attempt from 1; those that reached a timeout came before
-     * @param ?DateInterval $attemptTimeout how long the attempt may run; null if as long as it likes
-     * @param ?string $nextLaneName the lane that follows the timeout; null if the job has then
-     *     failed for good
+     * @param int $attempt from 1: one more than the lanes whose timeout the job has exceeded
+     * @param ?DateInterval $attemptTimeout how long the attempt may run; null if there is no timeout
+     * @param ?string $nextLaneName the lane that follows the timeout; null if the job then fails permanently
      * @param bool $resumes whether the job continues where it was suspended
      */
     public function __construct(
@@ -31,7 +30,7 @@ final class LaneRoute implements \JsonSerializable
     ) {
     }
 
-    /** The deadline of an attempt that begins now, for the job to keep. */
+    /** The deadline of an attempt that starts now. */
     public function deadline(): AttemptDeadline
     {
         return new AttemptDeadline($this);

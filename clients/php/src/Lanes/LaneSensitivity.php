@@ -6,7 +6,7 @@ namespace Offbeat\Lanes;
 
 use Offbeat\V1beta1;
 
-/** How jobs fare at another rate of arrival. */
+/** Performance at another arrival rate. */
 final class LaneSensitivity
 {
     /**

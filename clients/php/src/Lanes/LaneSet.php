@@ -7,8 +7,7 @@ namespace Offbeat\Lanes;
 use Offbeat\V1;
 
 /**
- * Lanes, fastest first, and the rule by which they take jobs. What is null has the sidecar's
- * default.
+ * Lanes, fastest first, and the rule by which they take jobs. null stands for the sidecar's default.
  *
  *     new LaneSet([new Lane('express', 2, attemptTimeout: 60), new Lane('slow', 2, attemptTimeout: 900)])
  *
@@ -23,8 +22,8 @@ final class LaneSet
      * @param array<Lane> $lanes fastest first: the express lane, any others, the slow lane
      * @param ?LanePolicy $policy LanePolicy::ExpressFirst by default
      * @param ?TimeoutAction $onTimeout TimeoutAction::Abort by default
-     * @param ?float $maxExpressSlowProbability a job that is slow with a higher probability does not
-     *     enter the express lane. Default: 1, none is refused
+     * @param ?float $maxExpressSlowProbability an untried job with a higher slow probability does not start in the
+     *     express lane. Default: 1, which excludes no job
      */
     public function __construct(
         array $lanes,

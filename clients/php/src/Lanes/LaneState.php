@@ -17,13 +17,13 @@ final class LaneState
 
     /**
      * @param string $laneName the lane
-     * @param int $backlogCount jobs that wait for it; a job waits for the fastest lane that may take it
-     * @param DateInterval|int|float|null $meanRunTime how long an attempt takes in it, in seconds.
-     *     Default: what $longestWait says; without it, the lane's timeout; without one, ten times
-     *     the timeout of the lane before
-     * @param DateInterval|int|float|null $longestWait how long the job that has waited longest has
-     *     done so. Without $meanRunTime, the work that waits is this times the lane's workers
-     * @param int $busyWorkerCount workers in the middle of a job, who stay
+     * @param int $backlogCount the jobs that wait for this lane: a job waits for the fastest lane that may run it
+     * @param DateInterval|int|float|null $meanRunTime how long an attempt takes in this lane on average, in seconds.
+     *     Default: derived from $longestWait; without it, the lane's timeout; without a timeout, ten times the timeout
+     *     of the lane before
+     * @param DateInterval|int|float|null $longestWait how long the job that has waited longest has waited, in seconds.
+     *     With a backlog and no $meanRunTime, the workload is this times the lane's workers
+     * @param int $busyWorkerCount workers that are running a job, and therefore stay
      */
     public function __construct(
         public readonly string $laneName,

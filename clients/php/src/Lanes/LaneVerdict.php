@@ -12,7 +12,7 @@ enum LaneVerdict: string
     /** Lanes make it better. */
     case Lanes = 'lanes';
 
-    /** Lanes make it no better, or worse: one queue for all workers. */
+    /** Lanes make it no better, or worse: use one queue for all workers. */
     case NoLanes = 'no_lanes';
 
     /**

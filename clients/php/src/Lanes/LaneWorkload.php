@@ -9,7 +9,7 @@ use Offbeat\V1;
 /** The work that waits for a lane. */
 final class LaneWorkload
 {
-    /** @param int $workloadMicros its backlog times its mean run time, in microseconds */
+    /** @param int $workloadMicros the backlog times the mean run time, in microseconds */
     public function __construct(
         public readonly string $laneName,
         public readonly int $workloadMicros,

@@ -17,15 +17,16 @@ final class LanesByType implements \JsonSerializable
     use JsonAnswer;
 
     /**
-     * @param list<string> $slowTypeNames those with the longest mean run times first
-     * @param LanePerformance $performance what these lanes do
-     * @param bool $stableWithMoreArrivals whether they also keep up with a fifth more, or one queue would
-     *     then fill 90 % of their time
-     * @param RatioInterval $slowdownRatio the mean slowdown over that with one queue
-     * @param RatioInterval $sojournRatio the mean sojourn over that with one queue
-     * @param ?RatioInterval $slowdownRatioToTimeouts the mean slowdown over that with the lane set of the
-     *     plan; null without one
-     * @param ?RatioInterval $sojournRatioToTimeouts the same of the mean sojourn
+     * @param list<string> $slowTypeNames the types whose jobs go to the slow lane, those with the longest mean run
+     *     times first
+     * @param LanePerformance $performance the performance of these lanes
+     * @param bool $stableWithMoreArrivals whether the workers also keep up with a fifth more arrivals, or one queue
+     *     would then fill 90 % of their time
+     * @param RatioInterval $slowdownRatio the mean slowdown, divided by that with one queue
+     * @param RatioInterval $sojournRatio the mean sojourn, divided by that with one queue
+     * @param ?RatioInterval $slowdownRatioToTimeouts the mean slowdown, divided by that with the lane set of the plan;
+     *     null without one
+     * @param ?RatioInterval $sojournRatioToTimeouts the same for the mean sojourn
      */
     public function __construct(
         public readonly array $slowTypeNames,

@@ -14,10 +14,10 @@ final class PendingJob
     public readonly array $timedOutLaneNames;
 
     /**
-     * @param string $id given back as it is
-     * @param array<string> $timedOutLaneNames the lanes in which it reached the timeout, in any order
-     * @param ?LanePrediction $prediction of untried jobs, the likelier one is slow, the later it
-     *     comes. Default: it is not
+     * @param string $id returned unchanged
+     * @param array<string> $timedOutLaneNames the lanes whose timeout the job has exceeded, in any order
+     * @param ?LanePrediction $prediction untried jobs are ordered by it, those that are least likely to be slow first.
+     *     Default: a slow probability of 0
      */
     public function __construct(
         public readonly string $id,
@@ -27,7 +27,7 @@ final class PendingJob
         $this->timedOutLaneNames = array_values($timedOutLaneNames);
     }
 
-    /** The same job, after it reached the timeout of one more lane. */
+    /** The same job, after it has exceeded the timeout of one more lane. */
     public function timedOutIn(string $lane): self
     {
         return new self($this->id, [...$this->timedOutLaneNames, $lane], $this->prediction);

@@ -15,9 +15,9 @@ final class PermanentFailure implements \JsonSerializable
     use JsonAnswer;
 
     /**
-     * @param string $lastLaneName whose timeout it reached: no slower lane has workers
+     * @param string $lastLaneName the lane whose timeout the job has exceeded: no slower lane has workers
      * @param ?DateInterval $exceededTimeout the timeout that it exceeded there
-     * @param string $message the same for people
+     * @param string $message the same as a sentence
      */
     public function __construct(
         public readonly string $lastLaneName,

@@ -6,7 +6,7 @@ namespace Offbeat\Lanes;
 
 use Offbeat\V1beta1;
 
-/** A ratio of figures with the same streams of jobs: their geometric mean. */
+/** A ratio of two figures over the same streams of jobs: their geometric mean, and its 95 % interval. */
 final class RatioInterval
 {
     /**

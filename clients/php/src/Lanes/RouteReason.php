@@ -9,16 +9,16 @@ use Offbeat\V1;
 /** The reason for the lane of a job. */
 enum RouteReason: string
 {
-    /** Nothing is known about it yet. */
+    /** Nothing is known about the job yet. */
     case Untried = 'untried';
 
-    /** It reached the timeout of a faster lane. */
+    /** The job has exceeded the timeout of a faster lane. */
     case Demoted = 'demoted';
 
-    /** It was predicted to be slow. */
+    /** The job was predicted to be slow. */
     case PredictedSlow = 'predicted_slow';
 
-    /** A free worker of a slower lane takes it: in dispatchJobs(), or with workerLaneName. */
+    /** A free worker of a slower lane takes the job: in dispatchJobs(), or with $workerLaneName. */
     case IdleWorker = 'idle_worker';
 
     /** @internal */

@@ -9,7 +9,7 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1beta1;
 
-/** Jobs of about one length, and how they fare, with lanes and with one queue: medians of the streams of jobs. */
+/** Jobs of about one length, and how they fare, with lanes and with one queue: medians over the streams of jobs. */
 final class RunTimeClass implements \JsonSerializable
 {
     use JsonAnswer;
@@ -18,9 +18,9 @@ final class RunTimeClass implements \JsonSerializable
      * @param ?DateInterval $maxRunTime the longest run time; null in the last class
      * @param float $jobRatio the share of all jobs: 0 to 1
      * @param ?int $sampleCount how many of the samples are in this class; null if none were given
-     * @param DateInterval $meanWaitWithLanes from the arrival to the first start
+     * @param DateInterval $meanWaitWithLanes from arrival to first start
      * @param DateInterval $meanWaitWithoutLanes the same with one queue
-     * @param DateInterval $meanSojournWithLanes from the arrival to the end
+     * @param DateInterval $meanSojournWithLanes from arrival to end
      * @param DateInterval $meanSojournWithoutLanes the same with one queue
      */
     public function __construct(

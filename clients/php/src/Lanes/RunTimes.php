@@ -11,8 +11,8 @@ use Offbeat\Times;
 use Offbeat\V1beta1;
 
 /**
- * How long jobs run, each on a worker of its own: samples, also by the type of job, a histogram, or
- * percentiles. Spans are DateIntervals, or numbers of seconds.
+ * How long jobs run, each on a worker of its own: samples, samples by the type of job, a histogram, or percentiles.
+ * Spans are DateIntervals, or numbers of seconds.
  */
 final class RunTimes
 {
@@ -22,7 +22,7 @@ final class RunTimes
     }
 
     /**
-     * How long some jobs ran, in any order; to the microsecond.
+     * The run times of some jobs, in any order; rounded to microseconds.
      *
      * @param iterable<DateInterval|int|float> $times
      *
@@ -34,7 +34,7 @@ final class RunTimes
     }
 
     /**
-     * The same by the type of job: then lanes by type are compared, too.
+     * The same by the type of job. Lanes by type are then compared too.
      *
      *     RunTimes::samplesByType(['mail' => [0.2, 0.3], 'report' => [61, 75.5]])
      *
@@ -46,7 +46,7 @@ final class RunTimes
     {
         ksort($types, SORT_STRING);
         $messages = [];
-        foreach ($types as $name => $times) { // PHP makes an integer of a name of digits
+        foreach ($types as $name => $times) { // PHP converts a name of digits to an integer
             $field = 'samples_by_type.types[' . count($messages) . ']';
             $messages[] = (new V1beta1\JobTypeSamples())
                 ->setName(Check::utf8("$field.name", (string) $name))
@@ -72,12 +72,12 @@ final class RunTimes
     }
 
     /**
-     * How many jobs ran how long: pairs of an upper bound and a count, by the bound.
+     * Counts of jobs by run time: pairs of an upper bound and a count, by rising bounds.
      *
      *     RunTimes::histogram([[1, 700], [60, 290], [3600, 10]])
      *
-     * @param iterable<array{DateInterval|int|float, int}> $buckets each of the jobs that ran longer
-     *     than the bound before says, and up to its own
+     * @param iterable<array{DateInterval|int|float, int}> $buckets each counts the jobs that ran longer than the bound
+     *     before, and at most as long as its own
      *
      * @throws InvalidArgument
      */
@@ -95,7 +95,7 @@ final class RunTimes
     }
 
     /**
-     * A lognormal distribution: its 90th percentile, and its median or its mean.
+     * A lognormal distribution, by its 90th percentile, and its median or its mean.
      *
      * @throws InvalidArgument
      */

@@ -6,13 +6,13 @@ namespace Offbeat\Lanes;
 
 use Offbeat\V1;
 
-/** Whether a job is aborted or suspended at a timeout before the last lane. */
+/** What happens to a job that exceeds its timeout before the last lane. */
 enum TimeoutAction: string
 {
     /** It is aborted, and starts again in the next lane: the default. */
     case Abort = 'abort';
 
-    /** It is suspended, and goes on in the next lane: no work is lost, its memory stays taken. */
+    /** It is suspended, and continues in the next lane. No work is lost; its memory stays in use. */
     case Suspend = 'suspend';
 
     /** @internal */
@@ -24,7 +24,7 @@ enum TimeoutAction: string
         };
     }
 
-    /** @internal Null where nothing was said. */
+    /** @internal Null if it is not set. */
     public static function fromMessage(int $number): ?self
     {
         return match ($number) {

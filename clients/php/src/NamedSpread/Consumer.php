@@ -13,10 +13,10 @@ use Offbeat\Internal\NamedSpread\JobSettlement;
 use Offbeat\Internal\NamedSpread\Retries;
 
 /**
- * Jobs of a spread, as they come, until it is closed and drained: take them with foreach, and settle
- * each. Settlements are sent a few at a time; close() sends the last.
+ * The jobs of a spread, as they come, until it is closed and drained: take them with foreach, and settle each.
+ * Settlements are sent a few at a time; close() sends the last ones.
  *
- * Never hands out a job whose lease has ended by its own clock.
+ * A job whose lease has ended, by the clock of this machine, is never handed out.
  *
  * @implements \IteratorAggregate<int, LeasedJob>
  */
@@ -24,15 +24,15 @@ abstract class Consumer implements \IteratorAggregate
 {
     private const LONGEST_QUEUED = 1.0;
 
-    /** @var \SplQueue<LeasedJob> pulled, and not handed out */
+    /** @var \SplQueue<LeasedJob> pulled, but not handed out */
     protected readonly \SplQueue $ready;
-    /** @var list<JobSettlement> not sent */
+    /** @var list<JobSettlement> not sent yet */
     protected array $queued = [];
-    /** When what is queued must be sent, by Clock. */
+    /** When the queued settlements must be sent, by Clock. */
     protected float $due = INF;
     protected bool $ended = false;
     private bool $closed = false;
-    /** Jobs that were released, and for which no others were asked for yet. */
+    /** Jobs that were released, and for which no others were requested yet. */
     private int $dropped = 0;
     private int $staleCount = 0;
 
@@ -60,7 +60,7 @@ abstract class Consumer implements \IteratorAggregate
     }
 
     /**
-     * Sends the settlements that are queued, and says what became of them.
+     * Sends the queued settlements, and returns their outcomes.
      *
      * @return list<array{LeasedJob, SettleOutcome}>
      *
@@ -68,15 +68,15 @@ abstract class Consumer implements \IteratorAggregate
      */
     abstract public function flush(): array;
 
-    /** How many settlements came too late: these jobs may be done twice. */
+    /** How many settlements came too late: those jobs may run twice. */
     public function staleCount(): int
     {
         return $this->staleCount;
     }
 
     /**
-     * Sends the settlements that are queued, and releases the jobs that were not handed out. Jobs that were
-     * handed out and not settled stay leased until their leases end.
+     * Sends the queued settlements, and releases the jobs that were not handed out. Jobs that were handed out but not
+     * settled stay leased until their leases end.
      *
      * @throws OffbeatException
      */
@@ -91,7 +91,10 @@ abstract class Consumer implements \IteratorAggregate
         $this->closed = true;
     }
 
-    /** A job that was not handed out: its attempt does not count, even if its lease has ended here. */
+    /**
+     * Releases a job that was not handed out: its attempt does not count, even if its lease has ended while it waited
+     * here.
+     */
     private function releaseUnseen(LeasedJob $job): void
     {
         $this->queued[] = new JobSettlement($job, SettleAction::Release);
@@ -116,16 +119,16 @@ abstract class Consumer implements \IteratorAggregate
         return $result->outcome === SettleOutcome::Extended ? $job->leaseEndTime() : null;
     }
 
-    /** Waits for more jobs, or for the end. */
+    /** Waits for more jobs, or for the end of the spread. */
     abstract protected function fetch(): void;
 
-    /** Sends the settlements that are queued. */
+    /** Sends the queued settlements. */
     abstract protected function sendQueued(): void;
 
-    /** A job is handed out, or dropped. */
+    /** Called when a job is handed out, or dropped. */
     abstract protected function handedOut(): void;
 
-    /** Nothing more is to be pulled. */
+    /** Stops pulling jobs. */
     abstract protected function hangUp(): void;
 
     /** @return list<array{LeasedJob, SettleOutcome}> */
@@ -146,7 +149,7 @@ abstract class Consumer implements \IteratorAggregate
     /** @return array{LeasedJob, SettleOutcome} */
     protected function settled(JobSettlement $settlement, SettleResult $result): array
     {
-        // A job that was not started is not done twice.
+        // A job that was not started does not run twice.
         if ($result->outcome === SettleOutcome::Stale && $settlement->action !== SettleAction::Release) {
             ++$this->staleCount;
         }
@@ -157,7 +160,7 @@ abstract class Consumer implements \IteratorAggregate
         return [$settlement->job, $result->outcome];
     }
 
-    /** First the released jobs, then room for others: or the same ones could be leased to us again. */
+    /** Sends releases before it requests other jobs: otherwise the same ones could be leased to this consumer again. */
     private function dropReleased(): void
     {
         if ($this->dropped === 0) {

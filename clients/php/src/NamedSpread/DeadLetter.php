@@ -9,8 +9,7 @@ final class DeadLetter
 {
     /**
      * @param int $number from 0, in the order in which jobs became dead letters
-     * @param int $epoch the life of the spread that the number counts in: in another one, the same number is
-     *     another dead letter
+     * @param int $epoch the epoch in which the number counts: in another one, the same number is another dead letter
      * @param int $jobIndex within the group, from 0
      * @param string $payload any bytes
      * @param int $attemptCount how many times it was leased

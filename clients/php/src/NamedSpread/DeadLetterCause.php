@@ -12,7 +12,7 @@ enum DeadLetterCause: string
     /** Its last attempt failed, or the lease of its last attempt ended. */
     case AttemptsExhausted = 'attempts_exhausted';
 
-    /** A consumer settled it so: it can never succeed. */
+    /** A consumer settled it with SettleAction::DeadLetter. */
     case Consumer = 'consumer';
 
     /** @internal */

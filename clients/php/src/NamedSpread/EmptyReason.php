@@ -9,19 +9,22 @@ use Offbeat\V1;
 /** The reason that a pull leased no job. */
 enum EmptyReason: string
 {
-    /** No job is ready: there is none, or all are leased, or wait. */
+    /**
+     * No job is ready: there is none, or all are leased, wait for a delay, or wait until leases of an earlier epoch
+     * have ended.
+     */
     case NoReadyJob = 'no_ready_job';
 
     /** The consumer holds as many jobs as it may: it must settle some. */
     case ConsumerAtLimit = 'consumer_at_limit';
 
-    /** All consumers together hold as many jobs as the service leases at once. */
+    /** All consumers together hold as many jobs as the sidecar leases at once. */
     case LeasesAtLimit = 'leases_at_limit';
 
-    /** The spread is closed and holds no job: asking again does not help. */
+    /** The spread is closed and holds no job: pulling again does not help. */
     case SpreadClosed = 'spread_closed';
 
-    /** @internal Null where jobs were leased. */
+    /** @internal Null if jobs were leased. */
     public static function fromMessage(int $number): ?self
     {
         return match ($number) {

@@ -11,8 +11,8 @@ final class GroupStatus
      * @param int $jobCount how many jobs have arrived
      * @param int $settledJobCount how many of them are settled, dead letters included
      * @param int $deadLetterCount how many of them are dead letters
-     * @param list<array{int, int}> $settledRanges which are settled, while the group is received:
-     *     from the first up to but not including the second; the first 1,024 pairs
+     * @param list<array{int, int}> $settledRanges the settled jobs, while the group is received or stored: pairs of the
+     *     index of the first job and that after the last one; at most 1,024 pairs
      */
     public function __construct(
         public readonly string $groupId,

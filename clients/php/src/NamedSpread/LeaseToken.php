@@ -7,17 +7,17 @@ namespace Offbeat\NamedSpread;
 use Offbeat\Exception\InvalidArgument;
 
 /**
- * The lease of a job, for a process that did not pull the job: NamedSpread::settle() takes it. As text it goes into a
- * message, in a form that all clients of Offbeat read.
+ * The lease of a job, so that a process that did not pull the job can settle it with NamedSpread::settle(). As text, a
+ * token can be part of a message; all clients of Offbeat read the same form.
  *
- * Of two leases of a job, the later has the larger token: compare epoch, sequence and attempt, in this order.
+ * Of two leases of a job, the later one has the larger token: compare epoch, sequence and attempt, in this order.
  */
 final class LeaseToken implements \Stringable
 {
     private const MAX_ATTEMPT = 2 ** 31 - 1;
 
     /**
-     * @param int $epoch one life of the spread
+     * @param int $epoch the epoch of the spread in which the job was leased
      * @param int $sequence position in the order of first attempts, from 0
      * @param int $attempt leases of the job in this epoch, from 1
      */
@@ -49,7 +49,7 @@ final class LeaseToken implements \Stringable
         return "$this->epoch.$this->sequence.$this->attempt";
     }
 
-    /** Null for one beyond 64 bits, which a cast would change. */
+    /** Null for an integer that does not fit into 64 bits: a cast would change it. */
     private static function integer(string $digits): ?int
     {
         $value = filter_var(ltrim($digits, '0') ?: '0', FILTER_VALIDATE_INT);

@@ -12,8 +12,8 @@ use Offbeat\Times;
 /**
  * A leased job. Its consumer settles it before the lease ends; otherwise the job is leased again.
  *
- * Epoch, sequence and attempt, compared in this order, are a fencing token: of two leases of a
- * job, the later has the larger token.
+ * Epoch, sequence and attempt, compared in this order, are a fencing token: of two leases of a job, the later one has
+ * the larger token.
  */
 final class LeasedJob
 {
@@ -24,8 +24,8 @@ final class LeasedJob
      * @param int $jobIndex within the group, from 0
      * @param int $sequence position in the order of first attempts, from 0
      * @param int $attempt leases of the job in this epoch, from 1
-     * @param int $epoch one life of the spread
-     * @param bool $redelivered whether a consumer may have had it before
+     * @param int $epoch the epoch of the spread in which the job was leased
+     * @param bool $redelivered whether a consumer may have had the job before
      * @param string $payload any bytes
      */
     public function __construct(
@@ -43,7 +43,7 @@ final class LeasedJob
     ) {
     }
 
-    /** The lease, for a process that settles the job and did not pull it. */
+    /** The token of the lease, for a process that settles the job and did not pull it. */
     public function token(): LeaseToken
     {
         return new LeaseToken($this->epoch, $this->sequence, $this->attempt);
@@ -55,13 +55,13 @@ final class LeasedJob
         return Times::fromMicros(Times::toMicros('lease_duration', $this->lease));
     }
 
-    /** In how many seconds the lease ends, by the clock of this machine; negative if it has ended. */
+    /** Seconds until the lease ends, by the clock of this machine; negative if it has ended. */
     public function leaseEndsIn(): float
     {
         return $this->deadline - Clock::now();
     }
 
-    /** When the lease ends, by the clock of the service; later once it has been extended. */
+    /** When the lease ends, by the clock of the sidecar; later after it was extended. */
     public function leaseEndTime(): DateTimeImmutable
     {
         return $this->leaseEndTime;
@@ -91,8 +91,8 @@ final class LeasedJob
     }
 
     /**
-     * The job was not started: it is leased again, and the attempt does not count. Without a delay it is the next
-     * job that is leased: a consumer that cannot handle it sets one.
+     * The job was not started: it is leased again, and the attempt does not count. Without a delay, it is the next job
+     * to be leased, so a consumer that cannot handle it should set one.
      *
      * @param DateInterval|int|float $delay in seconds, up to a day
      */
@@ -108,24 +108,24 @@ final class LeasedJob
     }
 
     /**
-     * The job is still running: asks at once for the lease to last for its full length from now on. Gives its new
-     * leaseEndTime(), or null if it had ended: another consumer may have the job.
+     * The job is still running: extends the lease at once, to its full duration from now on. Returns the new
+     * leaseEndTime(), or null if the lease has ended: another consumer may then have the job.
      */
     public function extendLease(): ?DateTimeImmutable
     {
         return $this->consumer()->extendLease($this);
     }
 
-    /** @internal When its settlement should be sent, even if few others are: half of the lease is left. */
+    /** @internal The latest time at which its settlement should be sent, by Clock: half of the lease is then left. */
     public function settleBy(): float
     {
         return $this->deadline - $this->lease / 2;
     }
 
     /**
-     * @internal The lease was extended, or has ended.
+     * @internal Records that the lease was extended, or has ended.
      *
-     * @param float $asked before it was asked for, by Clock
+     * @param float $asked when the call was sent, by Clock
      */
     public function extended(SettleResult $result, float $asked): void
     {

@@ -17,11 +17,11 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * A spread that outlives a call, by its name. Delivery is at least once, and no two unexpired
- * leases are on one job.
+ * A spread that outlives calls and is shared by its name. Delivery is at least once, and no two unexpired leases hold
+ * the same job.
  *
- * The first call opens the spread, and so does one that finds it unknown: a restart of the service
- * loses all spreads.
+ * The first call opens the spread, and so does one that finds it unknown. Without a store (--spread-store of the
+ * sidecar), a restart of the sidecar loses all spreads.
  */
 final class NamedSpread
 {
@@ -31,7 +31,7 @@ final class NamedSpread
     }
 
     /**
-     * Opens it, or finds it open with the same parameters.
+     * Opens the spread, or finds it open with the same parameters.
      *
      * @throws OffbeatException
      */
@@ -54,9 +54,9 @@ final class NamedSpread
     }
 
     /**
-     * Changes the limits that are given; the others stay. A limit may be set below what the spread holds now: it
-     * then takes nothing more until it holds less. Lasts until the service restarts: then the spread has the limits
-     * that it is opened with again.
+     * Changes the limits that are given; the others stay. A limit may be set below what the spread holds now: it then
+     * takes nothing more until it holds less. If a restart of the sidecar loses the spread, it is opened again with the
+     * limits of Client::namedSpread().
      *
      * @throws OffbeatException
      */
@@ -75,9 +75,9 @@ final class NamedSpread
     }
 
     /**
-     * Submits groups.
+     * A producer, which submits groups.
      *
-     * @param int|float $patience how long it tries while the service restarts or is full, in seconds
+     * @param int|float $patience how long it retries without success while the sidecar restarts or is full, in seconds
      */
     public function producer(int|float $patience = 60): Producer
     {
@@ -85,13 +85,14 @@ final class NamedSpread
     }
 
     /**
-     * Takes jobs, by a call for a batch of them.
+     * A consumer that pulls jobs, a batch with each call.
      *
-     * @param string $consumerId its own: no two consumers may have the same
-     * @param int $batchSize how many jobs it pulls at most
-     * @param \DateInterval|int|float $wait how long a call waits for the first job, in seconds, up to 20
-     * @param int|float $patience how long it tries while the service restarts, in seconds
-     * @param ?\Closure(LeasedJob, SettleOutcome): void $onOutcome is called with what became of each settlement
+     * @param string $consumerId unique among consumers
+     * @param int $batchSize the most jobs of a pull
+     * @param \DateInterval|int|float $wait how long a pull waits for the first job, in seconds, up to 20
+     * @param int|float $patience how long it retries without success while the sidecar restarts, in seconds
+     * @param ?\Closure(LeasedJob, SettleOutcome): void $onOutcome is called with each settled job and the outcome of
+     *     its settlement
      */
     public function consumer(
         string $consumerId,
@@ -104,12 +105,13 @@ final class NamedSpread
     }
 
     /**
-     * Takes jobs, by a stream on a connection of its own: they come as soon as there are any.
+     * A consumer that receives jobs on a stream, over a connection of its own: they come as soon as there are any.
      *
-     * @param string $consumerId its own: no two consumers may have the same
-     * @param int $window how many jobs are sent ahead at most; their leases begin when they are sent
-     * @param int|float $patience how long it tries while the service restarts, in seconds
-     * @param ?\Closure(LeasedJob, SettleOutcome): void $onOutcome is called with what became of each settlement
+     * @param string $consumerId unique among consumers
+     * @param int $window the most jobs that are sent ahead; their leases begin when they are sent
+     * @param int|float $patience how long it retries without success while the sidecar restarts, in seconds
+     * @param ?\Closure(LeasedJob, SettleOutcome): void $onOutcome is called with each settled job and the outcome of
+     *     its settlement
      */
     public function stream(
         string $consumerId,
@@ -121,11 +123,11 @@ final class NamedSpread
     }
 
     /**
-     * Hands jobs over to another queue, few at a time.
+     * A pump, which hands jobs over to another queue, a few at a time.
      *
-     * @param string $consumerId its own: no two consumers may have the same
+     * @param string $consumerId unique among consumers
      * @param \Closure(LeasedJob): mixed $handOver puts a job into the queue
-     * @param \DateInterval|int|float $holdFor after which a job that is not settled counts as lost, in seconds
+     * @param \DateInterval|int|float $holdFor after how long a job that is not settled counts as lost, in seconds
      */
     public function pump(string $consumerId, \Closure $handOver, \DateInterval|int|float $holdFor = 3_600): Pump
     {
@@ -133,10 +135,10 @@ final class NamedSpread
     }
 
     /**
-     * Leases jobs to a consumer, to be settled by settle().
+     * Leases jobs to a consumer. Settle them with settle().
      *
      * @param int $maxPulledJobCount the most jobs to lease, 1 to 4,096
-     * @param \DateInterval|int|float $wait for the first, in seconds, up to 20
+     * @param \DateInterval|int|float $wait how long to wait for the first job, in seconds, up to 20
      *
      * @throws OffbeatException
      */
@@ -146,10 +148,11 @@ final class NamedSpread
     }
 
     /**
-     * Settles jobs of pull(), or of a pump: the result of each, in the order of the pairs.
+     * Settles jobs that came from pull() or from a pump. Returns their results, in the order of the settlements.
      *
-     * @param iterable<array{0: LeasedJob|LeaseToken, 1: SettleAction, 2?: \DateInterval|int|float}> $settlements pairs
-     *     of a job, or its token, and what to do with it; with SettleAction::Nack and SettleAction::Release, and after a delay in seconds
+     * @param iterable<array{0: LeasedJob|LeaseToken, 1: SettleAction, 2?: \DateInterval|int|float}> $settlements a job
+     *     or its token, and what to do with it; with SettleAction::Nack and SettleAction::Release, also an optional
+     *     delay in seconds
      *
      * @return list<SettleResult>
      *
@@ -172,7 +175,7 @@ final class NamedSpread
     }
 
     /**
-     * Its dead letters, oldest first: page by page, as they are taken.
+     * The dead letters, oldest first: a generator that fetches pages on demand.
      *
      * @return \Generator<int, DeadLetter>
      *
@@ -191,8 +194,8 @@ final class NamedSpread
     }
 
     /**
-     * Puts dead letters back, and says how many: each is leased again, with attempts from 1, as the only job of a
-     * group of its own. Dead letters that are gone are skipped, as are all of an earlier epoch.
+     * Redrives dead letters, and returns how many: each is leased again, with attempts from 1, as the only job of a
+     * group of its own. Dead letters that do not exist, or belong to an earlier epoch, are skipped.
      *
      * @param iterable<DeadLetter> $letters as deadLetters() gives them
      *
@@ -211,8 +214,7 @@ final class NamedSpread
     }
 
     /**
-     * Deletes dead letters, and says how many. Dead letters that are gone are skipped, as are all of an earlier
-     * epoch.
+     * Deletes dead letters, and returns how many. It skips the same ones as redriveDeadLetters().
      *
      * @param iterable<DeadLetter> $letters as deadLetters() gives them
      *
@@ -231,9 +233,9 @@ final class NamedSpread
     }
 
     /**
-     * Closes it: it takes no more groups; the jobs that it holds are leased and settled.
+     * Closes the spread: it takes no more groups. The jobs that it holds are still leased and settled.
      *
-     * @param \DateInterval|int|float $wait until all jobs are settled, in seconds, up to 20
+     * @param \DateInterval|int|float $wait how long to wait until all jobs are settled, in seconds, up to 20
      *
      * @throws OffbeatException
      */
@@ -246,7 +248,7 @@ final class NamedSpread
     }
 
     /**
-     * Discards the spread with all that it holds, dead letters too.
+     * Discards the spread and everything that it holds, dead letters included.
      *
      * @throws OffbeatException
      */
@@ -257,7 +259,7 @@ final class NamedSpread
     }
 
     /**
-     * What goes into a call each: numbers of one epoch, since a number means another dead letter in another epoch.
+     * The dead letters of each call: those of one epoch, because a number means another dead letter in another epoch.
      *
      * @param iterable<mixed> $letters
      *

@@ -20,8 +20,8 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * Submits groups, and keeps each until it is settled: a restart of the service loses them, and
- * they are submitted again.
+ * Submits groups, and keeps each group until it is settled: if a restart of the sidecar loses the group, the producer
+ * submits it again.
  */
 final class Producer
 {
@@ -43,10 +43,10 @@ final class Producer
     }
 
     /**
-     * Hands over a group; returns when the service has received it.
+     * Submits a group. Returns once the sidecar has received it.
      *
-     * After Unavailable or DeadlineExceeded it may have been received, and stays among the
-     * unsettled; after a refusal it does not.
+     * If the sidecar may have received the group despite an error, or is full (ResourceExhausted), the group stays
+     * among the unsettled ones, and wait() submits it again if necessary. After any other refusal it does not.
      *
      * @param string $groupId 1 to 256 bytes of UTF-8
      * @param array<string> $payloads one for each job: any bytes, up to 256 KiB
@@ -64,7 +64,7 @@ final class Producer
         try {
             $status = $this->send($group);
         } catch (OffbeatException $refused) {
-            // Groups that did not fit stay with this producer, like those that may have been received.
+            // Groups that did not fit are kept, like those that may have been received.
             $isKept = $group->isUncertain || $refused instanceof ResourceExhausted;
             if ($known === null && !$isKept) {
                 unset($this->groups[$groupId]);
@@ -77,7 +77,7 @@ final class Producer
     }
 
     /**
-     * Waits until all that was submitted is settled.
+     * Waits until all submitted groups are settled, and submits lost groups again.
      *
      * @return array<string, GroupStatus> the groups that were settled since the last wait, by ID;
      *     an array turns the key '42' into the integer 42
@@ -130,7 +130,7 @@ final class Producer
                 ++$openings;
                 $part = 0;
             } catch (InvalidArgument $refused) {
-                // The first parts were lost.
+                // The sidecar has lost the first parts.
                 if ($part === 0 || !str_ends_with($refused->field, 'first_job_index')) {
                     throw $refused;
                 }
@@ -155,12 +155,12 @@ final class Producer
             $isRefusal = $error instanceof InvalidArgument || $error instanceof FailedPrecondition
                 || $error instanceof NotFound || $error instanceof ResourceExhausted;
             $group->isUncertain = $group->isUncertain || !$isRefusal;
-            $group->isRepeated = $group->isRepeated || !$isRefusal; // what was refused was not received
+            $group->isRepeated = $group->isRepeated || !$isRefusal; // a refused attempt was not received
             throw $error;
         }
     }
 
-    /** Submits again what was received in another epoch of the spread. */
+    /** Submits groups again that were received in another epoch of the spread, and so lost. */
     private function sendLost(): void
     {
         while ($this->hasLost) {
@@ -208,7 +208,7 @@ final class Producer
     }
 
     /**
-     * So many groups as a call takes, each.
+     * Cuts the groups into batches that fit into one call.
      *
      * @return \Generator<int, non-empty-list<Group>>
      */

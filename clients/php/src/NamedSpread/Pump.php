@@ -13,23 +13,23 @@ use Offbeat\Times;
  * Hands the jobs of a spread over to another queue, in the order of the spread, and extends their leases.
  *
  * The closure puts a job into the queue, with its token(). Any process settles the job by the token, with
- * NamedSpread::settle(). At most maxConsumerLeaseCount jobs, a limit of the spread, are handed over and not settled.
- * Twice its feederCount is a good number.
+ * NamedSpread::settle(). At most maxConsumerLeaseCount jobs, a limit of the spread, are handed over but not settled.
+ * Twice the feederCount is a good value for it.
  *
  * A job that is not settled within holdFor counts as lost: its lease ends, and the job is handed over again, as its
  * next attempt. The same happens to jobs of a pump whose process has ended, since another pump does not know them.
  */
 final class Pump
 {
-    /** If the process is killed, these jobs wait until their leases end. */
+    /** The most jobs of a pull. If the process is killed, they wait until their leases end. */
     private const PULLED_JOBS = 16;
 
-    /** A pull waits for up to this, in seconds: a pump that is stopped ends as soon. */
+    /** The longest time that a pull waits, in seconds: a stopped pump ends within about this time. */
     private const LONGEST_WAIT = 1.0;
 
     /**
-     * Leases are extended after a third of their length, or after this, in seconds. Until then the pump holds jobs
-     * that have been settled.
+     * Leases are extended after a third of their duration, but at the latest after this, in seconds. Until then, the
+     * pump also holds jobs that have been settled.
      */
     private const LONGEST_ROUND = 5.0;
 
@@ -38,9 +38,9 @@ final class Pump
 
     /** In seconds. */
     private readonly float $holdFor;
-    /** @var list<array{LeaseToken, float}> jobs that were handed over, each until when it is held, by Clock */
+    /** @var list<array{LeaseToken, float}> jobs that were handed over, and until when each is held, by Clock */
     private array $held = [];
-    /** When leases are extended next, by Clock, and how long after that again. */
+    /** When leases are extended next, by Clock, and how long after that again, in seconds. */
     private float $nextRound = 0.0;
     private float $round = self::LONGEST_ROUND;
     private bool $stopped = false;
@@ -61,9 +61,10 @@ final class Pump
     }
 
     /**
-     * Hands over the jobs that are there, within a second or so. False once the spread has ended.
+     * Hands over the jobs that are ready, after a wait of up to a second for the first. Returns false once the spread
+     * has ended.
      *
-     * @throws \Throwable what the closure throws. The job and those behind it are then released, with a delay of a
+     * @throws \Throwable what the closure throws. The job and those after it are then released, with a delay of a
      *     second.
      */
     public function step(): bool
@@ -76,7 +77,7 @@ final class Pump
         $pulledAt = Clock::now();
         foreach ($pulled->jobs as $place => $job) {
             if ($job->expired()) {
-                continue; // while others were handed over: another consumer may have it
+                continue; // it expired while earlier jobs were handed over: another consumer may have it
             }
             try {
                 ($this->handOver)($job);
@@ -113,7 +114,10 @@ final class Pump
         $this->stopped = false;
     }
 
-    /** Ends run() after its current step, or the next run() if there is none. The closure and signal handlers may call this. */
+    /**
+     * Ends run() after its current step; if it is not running, the next run() ends at once. May be called by the
+     * closure and by signal handlers.
+     */
     public function stop(): void
     {
         $this->stopped = true;
@@ -132,11 +136,11 @@ final class Pump
         try {
             $this->spread->settle(array_map(static fn (LeasedJob $job): array => [$job, SettleAction::Release, 1], $jobs));
         } catch (OffbeatException) {
-            // Their leases end; what the closure has thrown is what to throw.
+            // The leases end by themselves; the exception to throw is that of the closure.
         }
     }
 
-    /** Forgets jobs that are settled or lost. */
+    /** Extends the leases of the jobs that the pump holds, and forgets those that are settled or lost. */
     private function extendLeases(): void
     {
         $now = Clock::now();
@@ -147,7 +151,7 @@ final class Pump
         $this->nextRound = $now + $this->round;
     }
 
-    /** A signal ends a sleep early, but not the pause. */
+    /** Pauses, even if a signal ends a sleep early, until stop() is called. */
     private function rest(float $pause): void
     {
         $end = Clock::now() + $pause;

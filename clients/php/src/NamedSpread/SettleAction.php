@@ -6,7 +6,7 @@ namespace Offbeat\NamedSpread;
 
 use Offbeat\V1;
 
-/** A verdict on a leased job. */
+/** What to do with a leased job. */
 enum SettleAction: string
 {
     /** The job is done. */
@@ -18,7 +18,7 @@ enum SettleAction: string
     /** The job was not started: it is leased again, and the attempt does not count. */
     case Release = 'release';
 
-    /** The job is still running: the lease lasts for its full length from now on. */
+    /** The job is still running: extends the lease to its full duration from now on. */
     case ExtendLease = 'extend_lease';
 
     /** The job can never succeed: it becomes a dead letter. */

@@ -6,7 +6,7 @@ namespace Offbeat\NamedSpread;
 
 use Offbeat\V1;
 
-/** The result of a settlement. */
+/** The outcome of a settlement. */
 enum SettleOutcome: string
 {
     /** The job is done, or was acknowledged by the same lease before. */

@@ -15,8 +15,8 @@ final class SettleResult implements \JsonSerializable
     use JsonAnswer;
 
     /**
-     * @param ?DateTimeImmutable $leaseEndTime SettleOutcome::Extended only: when the lease ends, by the clock of
-     *     the service
+     * @param ?DateTimeImmutable $leaseEndTime SettleOutcome::Extended only: when the lease ends, by the clock of the
+     *     sidecar
      */
     public function __construct(
         public readonly SettleOutcome $outcome,

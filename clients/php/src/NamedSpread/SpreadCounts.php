@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\NamedSpread;
 
-/** Contents of a named spread, in numbers. */
+/** Counts of what a named spread holds. */
 final class SpreadCounts
 {
     /**
@@ -16,7 +16,7 @@ final class SpreadCounts
      * @param int $returnedJobCount jobs to lease again, now or after a delay
      * @param int $settledJobCount jobs that were settled in this epoch, dead letters included
      * @param int $deadLetterCount dead letters
-     * @param int $byteCount bytes, counted as for the limit
+     * @param int $byteCount bytes, counted as for SpreadLimits::$maxByteCount
      * @param int $consumerCount consumers that hold jobs
      */
     public function __construct(

@@ -11,7 +11,7 @@ final class SpreadDescription
 {
     /**
      * @param NamedSpreadSpec $spec with every default filled in
-     * @param int $epoch one life of the spread: another number after each restart
+     * @param int $epoch another number after each restart of the sidecar, and each time that the name is opened again
      * @param SpreadCertificate $certificate the order of first attempts so far
      */
     public function __construct(

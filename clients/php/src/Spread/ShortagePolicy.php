@@ -6,7 +6,7 @@ namespace Offbeat\Spread;
 
 use Offbeat\V1;
 
-/** Behaviour of SpreadPolicy::Cooldown when every open group must still rest. */
+/** What SpreadPolicy::Cooldown does when every open group must still rest. */
 enum ShortagePolicy: string
 {
     /** The group that has rested longest takes the turn. */

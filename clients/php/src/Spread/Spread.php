@@ -13,8 +13,7 @@ use Offbeat\Internal\Transport\Conversation;
 use Offbeat\V1;
 
 /**
- * The turns of a spread, as they come; can be taken once. Groups and jobs are pulled while the
- * turns are taken.
+ * The turns of a spread, in order. They can be taken only once. Groups and jobs are pulled while the turns are taken.
  *
  * @implements \IteratorAggregate<int, SpreadTurn>
  */
@@ -34,7 +33,7 @@ final class Spread implements \IteratorAggregate
      * @internal
      *
      * @param iterable<iterable<mixed>> $groups
-     * @param ResumeToken $token where it begins
+     * @param ResumeToken $token the position where it begins
      * @param \Closure(): Conversation $converse
      */
     public function __construct(
@@ -45,7 +44,7 @@ final class Spread implements \IteratorAggregate
         $this->groups = new Puller($groups);
     }
 
-    /** The place behind the turns that were taken, as bytes for `resumeSpread`. */
+    /** The position after the turns that were taken, as bytes for Client::resumeSpread(). */
     public function resumeToken(): string
     {
         $token = $this->turns === null ? $this->token : $this->token->behind($this->turns, $this->taken);
@@ -53,7 +52,7 @@ final class Spread implements \IteratorAggregate
         return $token->bytes();
     }
 
-    /** The certificate; known when all turns have been taken. */
+    /** The certificate. Throws a LogicException until all turns have been taken. */
     public function certificate(): SpreadCertificate
     {
         return $this->certificate ?? throw new \LogicException('the spread has not ended');
@@ -90,7 +89,7 @@ final class Spread implements \IteratorAggregate
         }
     }
 
-    /** Pulls what is asked for, and says how much came. */
+    /** Pulls the groups and jobs that the sidecar demands, and says how many there were. */
     private function answer(V1\SpreadDemand $demand): V1\SpreadInput
     {
         $input = new V1\SpreadInput();
@@ -108,7 +107,7 @@ final class Spread implements \IteratorAggregate
         }
         foreach ($demand->getGroups() as $asked) {
             $index = (int) $asked->getGroupIndex();
-            // Its last jobs may have crossed the demand on the way.
+            // The last jobs of the group may have been sent before the demand arrived.
             if (isset($this->open[$index]) && !$this->open[$index]->ended) {
                 $groups[] = $this->pull($index, (int) $asked->getJobCount());
             }

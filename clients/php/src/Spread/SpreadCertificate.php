@@ -6,16 +6,16 @@ namespace Offbeat\Spread;
 
 use Offbeat\V1;
 
-/** The certificate of a spread. Distances and spans are in turns; null where no group had two jobs. */
+/** The certificate of a spread. Distances and spans are in turns. Distances are null if no group had two jobs. */
 final class SpreadCertificate
 {
     /**
      * @param int $groupCount groups that had a job
-     * @param ?int $minGapTurns the smallest distance between neighbours of a group
-     * @param ?int $bestMinGapTurns the largest smallest distance of any order without idle turns
-     * @param int $closePairCount neighbours of a group less than the feeder count apart
-     * @param int $closePairLowerBound as many has any order without idle turns, at least
-     * @param int $widestSpanTurns from the first job of a group to its last, the widest
+     * @param ?int $minGapTurns the smallest distance between two neighbouring jobs of a group
+     * @param ?int $bestMinGapTurns the largest smallest distance that any order without idle turns has
+     * @param int $closePairCount pairs of neighbouring jobs of a group that are less than the feeder count apart
+     * @param int $closePairLowerBound a lower bound for $closePairCount in any order without idle turns
+     * @param int $widestSpanTurns the most turns from the first job of a group to its last
      */
     public function __construct(
         public readonly int $jobCount,

@@ -9,7 +9,8 @@ final class SpreadOrder
 {
     /**
      * @param int $feederCount how many groups take turns
-     * @param ?int $maxOpenGroupCount SpreadPolicy::Cooldown only, null with the other: how many groups are open at most
+     * @param ?int $maxOpenGroupCount with SpreadPolicy::Cooldown only, otherwise null: the most groups that are open at
+     *     once
      */
     public function __construct(
         public readonly SpreadPolicy $policy,

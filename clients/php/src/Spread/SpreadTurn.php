@@ -4,11 +4,11 @@ declare(strict_types=1);
 
 namespace Offbeat\Spread;
 
-/** A turn of a spread: a job, or neither group nor job where the turn passes without one. */
+/** A turn of a spread. Group and job are null if the turn passes without a job. */
 final class SpreadTurn
 {
     /**
-     * @param int $sequence the turn, from 0
+     * @param int $sequence index of the turn, from 0
      * @param ?int $groupIndex the group, from 0 in the order of the iterable
      */
     public function __construct(

@@ -7,15 +7,16 @@ namespace Offbeat\Stages;
 use Offbeat\V1;
 
 /**
- * The rule by which workers are allocated. v is the workload of a stage, w its workers. Each
- * further worker goes where it is worth most; of equal stages, to the first.
+ * The rule by which workers are allocated, for a stage of workload v with w workers. Each further worker goes where it
+ * is worth most. Of several best allocations, the one nearest to the current one is taken; of stages that are still
+ * equal, the first.
  */
 enum AllocationRule: string
 {
-    /** The sum of v/(w+1) is the smallest there is: the default. */
+    /** The sum of v/(w+1) is as small as possible: the default. */
     case MinimumScore = 'minimum_score';
 
-    /** Highest averages: a worker more is worth v/(w+1). Kinder to large stages. */
+    /** Highest averages: one more worker is worth v/(w+1). Favours large stages more. */
     case DHondt = 'd_hondt';
 
     /** @internal */

@@ -9,7 +9,7 @@ use Offbeat\Internal\Check;
 use Offbeat\Times;
 use Offbeat\V1;
 
-/** A stage of a pipeline, as it is now. The sidecar checks the values. */
+/** The current state of a stage of a pipeline. The sidecar checks the values. */
 final class Stage
 {
     public readonly DateInterval|int|float|null $meanRunTime;
@@ -18,18 +18,18 @@ final class Stage
     public readonly DateInterval|int|float|null $arrivalPeriod;
 
     /**
-     * @param string $name another for each stage of the call
+     * @param string $name unique among the stages of a call
      * @param int $backlogCount jobs that wait; those that run do not count
-     * @param DateInterval|int|float|null $meanRunTime how long a job takes on average, in
-     *     seconds. Default: the mean of the stages that were measured
-     * @param array<DateInterval|int|float> $runTimes instead: how long some jobs took
-     * @param bool $done whether no more work will come: it gets no workers but those that are busy
-     * @param ?int $maxWorkerCount Default: as many as there are
+     * @param DateInterval|int|float|null $meanRunTime how long a job takes on average, in seconds. Default: the mean of
+     *     the stages that have one; if none has, 1 s
+     * @param array<DateInterval|int|float> $runTimes instead of $meanRunTime: how long some jobs took
+     * @param bool $done whether no more work will come: the stage then keeps its busy workers, and gets no others
+     * @param ?int $maxWorkerCount Default: no limit
      * @param int $currentWorkerCount how many workers it has, busy ones included
-     * @param int $busyWorkerCount how many of those are in the middle of a job, and so stay
-     * @param ?int $arrivalCount how many jobs arrive, on average, in each $arrivalPeriod: they say when the
-     *     backlog is done and how many workers keep up, and do not change how many workers it gets.
-     *     Default: as many as at the stage before; at the first, none
+     * @param int $busyWorkerCount how many of those are running a job, and therefore stay
+     * @param ?int $arrivalCount how many jobs arrive in each $arrivalPeriod, on average. It determines when the backlog
+     *     is done and how many workers keep up, but not how many workers the stage gets. Default: as many as arrive at
+     *     the stage before; none at the first stage
      * @param DateInterval|int|float|null $arrivalPeriod in seconds. Default: 1 s
      */
     public function __construct(

@@ -9,22 +9,22 @@ use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1;
 
-/** The allocation of a stage, and its reasons. */
+/** The workers of a stage, and the reasons. */
 final class StageAllocation implements \JsonSerializable
 {
     use JsonAnswer;
 
     /**
-     * @param int $workloadMicros its backlog times its mean run time, in microseconds
+     * @param int $workloadMicros the backlog times the mean run time, in microseconds
      * @param int $weight how many times the workload counts
-     * @param DateInterval $meanRunTime what was counted with
-     * @param bool $runTimeEstimated whether that is the mean of the other stages, because its own was not measured
-     * @param float $score weight · workload / (workers + 1), in microseconds. To be read: nothing
-     *     is decided by it
-     * @param float $nextQuotient what one worker more would be worth, in microseconds. To be read, too
-     * @param ?DateInterval $drainTime when its workers have done what waits and what arrives meanwhile; null:
-     *     never
-     * @param int $minStableWorkerCount the fewest workers that keep up with what arrives; 0 if nothing does
+     * @param DateInterval $meanRunTime the run time that was used
+     * @param bool $runTimeEstimated whether that is the mean of other stages, or 1 s, because the call had none for
+     *     this stage
+     * @param float $score weight · workload / (workers + 1), in microseconds. For people: nothing is decided by it
+     * @param float $nextQuotient what one more worker would be worth, in microseconds. For people
+     * @param ?DateInterval $drainTime how long the workers take for the backlog and the jobs that arrive meanwhile;
+     *     null if the backlog never drains
+     * @param int $minStableWorkerCount the fewest workers that keep up with the arrivals; 0 if no job arrives
      */
     public function __construct(
         public readonly string $stageName,
@@ -40,7 +40,7 @@ final class StageAllocation implements \JsonSerializable
     ) {
     }
 
-    /** Whether jobs arrive faster than its workers do them. */
+    /** Whether jobs arrive faster than the workers of the stage can run them. */
     public function grows(): bool
     {
         return $this->workerCount < $this->minStableWorkerCount;

@@ -10,11 +10,11 @@ use Offbeat\V1;
 final class StageChoice
 {
     /**
-     * @param ?string $stageName null if no stage may have it
-     * @param bool $changesStage whether that is another than its current one
-     * @param float $quotient what it is worth there, in microseconds. To be read
-     * @param float $currentQuotient what it is worth in its current stage; 0 for a new worker, and
-     *     where it may not stay
+     * @param ?string $stageName null if no stage may have the worker
+     * @param bool $changesStage whether the stage differs from the current one
+     * @param float $quotient what the worker is worth in that stage, in microseconds. For people
+     * @param float $currentQuotient what the worker is worth in its current stage, in microseconds; 0 for a new worker,
+     *     and if it may not stay
      */
     public function __construct(
         public readonly ?string $stageName,

@@ -9,16 +9,16 @@ use Offbeat\V1;
 /** The reason for the next stage of a worker. */
 enum StageChoiceReason: string
 {
-    /** It is worth most there. */
+    /** The worker is worth most there. */
     case WorthMost = 'worth_most';
 
-    /** That stage has fewer workers than its minimum, or would have without it. */
+    /** The stage has fewer workers than its minimum, or would have without this one. */
     case BelowMinimum = 'below_minimum';
 
-    /** It would be worth more elsewhere, but not by the minimum gain. */
+    /** The worker would be worth more elsewhere, but not by the minimum gain. */
     case GainTooSmall = 'gain_too_small';
 
-    /** No stage may have it: all that are not done have their maximum. */
+    /** No stage may have the worker: all that are not done have their maximum. */
     case AllFull = 'all_full';
 
     /** @internal */

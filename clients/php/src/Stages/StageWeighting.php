@@ -6,13 +6,13 @@ namespace Offbeat\Stages;
 
 use Offbeat\V1;
 
-/** How the place of a stage in the pipeline is weighted. */
+/** How the position of a stage in the pipeline counts. */
 enum StageWeighting: string
 {
-    /** Nothing: the default. */
+    /** The position does not count: the default. */
     case Even = 'even';
 
-    /** The workload of the i-th stage, from 1, counts i times: what is nearly through goes first. */
+    /** The workload of the i-th stage, from 1, counts i times: jobs that are nearly through come first. */
     case Latency = 'latency';
 
     /** @internal */

@@ -10,8 +10,8 @@ use Offbeat\V1;
 final class StarvedStage
 {
     /**
-     * @param ?float $cost by how many microseconds the score rises if one worker moves there from where it
-     *     is worth least; null if no worker may move
+     * @param ?float $cost by how many microseconds the score rises if a worker moves there from the stage where it is
+     *     worth least; null if no worker may move
      */
     public function __construct(
         public readonly string $stageName,

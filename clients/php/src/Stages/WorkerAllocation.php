@@ -6,23 +6,21 @@ namespace Offbeat\Stages;
 
 use Offbeat\V1;
 
-/** Allocations of workers, and the moves. */
+/** An allocation of workers to stages, and the moves that lead to it. */
 final class WorkerAllocation
 {
     /**
-     * @param list<StageAllocation> $stages one for each stage, in the order of the question
-     * @param list<WorkerMove> $moves from the current allocation to this one, with as few workers
-     *     moved as can be
-     * @param int $unassignedWorkerCount workers whom no stage may have
+     * @param list<StageAllocation> $stages one for each stage, in the order of the request
+     * @param list<WorkerMove> $moves from the current allocation to this one, with as few moved workers as possible
+     * @param int $unassignedWorkerCount workers that no stage may have
      * @param float $score the sum of the scores of all stages
-     * @param float $currentScore the score if only those workers moved that are forced to
-     * @param bool $improvementTooSmall whether a better allocation was turned down for the minimum
-     *     improvement
+     * @param float $currentScore the score if only forced moves happened
+     * @param bool $improvementTooSmall whether a better allocation was rejected because of the minimum improvement
      * @param list<StarvedStage> $starvedStages stages with waiting jobs and no worker
-     * @param float $starvationPreventionCost by how many microseconds the score would rise with
-     *     preventStarvation; 0 if that was asked for, or if no stage is starved
-     * @param int $minStableWorkerCount the workers that all arrivals need; with fewer, some backlog grows
-     *     without end
+     * @param float $starvationPreventionCost by how many microseconds the score would rise with preventStarvation; 0 if
+     *     that is set, or if no stage is starved
+     * @param int $minStableWorkerCount the fewest workers in all that keep up with the arrivals; with fewer, some
+     *     backlog grows without end
      */
     public function __construct(
         public readonly array $stages,
@@ -38,9 +36,9 @@ final class WorkerAllocation
     }
 
     /**
-     * How many workers each stage has, by name.
+     * The number of workers of each stage, by stage name.
      *
-     * @return array<int|string, int> a name of digits is an integer, as PHP has it
+     * @return array<int|string, int> PHP converts a name of digits to an integer
      */
     public function workerCounts(): array
     {

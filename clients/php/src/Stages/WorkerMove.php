@@ -6,7 +6,7 @@ namespace Offbeat\Stages;
 
 use Offbeat\V1;
 
-/** Workers who change their stage. */
+/** Workers that change their stage. */
 final class WorkerMove
 {
     /**

@@ -13,7 +13,7 @@ use Offbeat\Mode;
 use Offbeat\Times;
 
 /**
- * A clock that stops until a test sets it.
+ * A clock that stands still until a test sets it.
  *
  *     $clock = new Offbeat\Testing\FakeClock('2026-01-01T00:00:00Z');
  *     $offbeat = $clock->client();
@@ -28,13 +28,13 @@ final class FakeClock
         $this->now = is_string($now) ? new DateTimeImmutable($now, new DateTimeZone('UTC')) : DateTimeImmutable::createFromInterface($now);
     }
 
-    /** A client that decides without a sidecar, and whose now is this clock's. */
+    /** A client that decides without a sidecar, by this clock. */
     public function client(?string $schedules = null): Client
     {
         return new Client(mode: Mode::Local, schedules: $schedules, clock: fn (): DateTimeImmutable => $this->now);
     }
 
-    /** Goes on by a span of fixed length, or by seconds; or back, if that is negative. */
+    /** Moves the clock forward by a span of fixed length, or by seconds; back, if that is negative. */
     public function travel(DateInterval|int|float $span): void
     {
         $this->now = Times::shifted('span', $this->now, $span);

@@ -31,7 +31,7 @@ final class ApcuStore implements Store
 
     public function change(\Closure $change): bool
     {
-        // Who adds the lock has it; a second later, its process is taken for dead.
+        // The process that adds the lock has it. The lock expires after a second, in case that process has ended.
         if (!apcu_add("$this->name lock", 1, 1)) {
             return false;
         }

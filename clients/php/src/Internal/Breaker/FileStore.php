@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Breaker;
 
 /**
- * The state in a file of the temporary folder, in a folder that only this user can write to.
+ * The state in a file, in a subfolder of the temporary folder that only this user can write to.
  *
  * @internal
  */
@@ -13,16 +13,16 @@ final class FileStore implements Store
 {
     private const LOCK_ATTEMPTS = 5;
     private const LOCK_PAUSE_MICROS = 500;
-    // Of the mode of a file.
+    // Bits of the mode of a file.
     private const TYPE = 0o170000;
     private const FOLDER = 0o040000;
-    private const OTHERS = 0o022; // may write
+    private const OTHERS = 0o022; // write permissions of the group and of others
 
     private function __construct(private readonly string $path)
     {
     }
 
-    /** Null where the folder is not ours alone: another user of the machine may have made it. */
+    /** Null without ext-posix, or unless the folder belongs to this user alone: another user may have made it. */
     public static function of(string $name): ?self
     {
         if (!function_exists('posix_geteuid')) {
@@ -38,7 +38,7 @@ final class FileStore implements Store
 
     public function read(): State
     {
-        // Written at once and of one length: a reader finds the one or the other.
+        // A state is written at once, and all have the same length: a reader finds either the old or the new one.
         $bytes = @file_get_contents($this->path, length: State::BYTES);
 
         return State::ofBytes($bytes === false ? '' : $bytes);
@@ -63,7 +63,7 @@ final class FileStore implements Store
     }
 
     /**
-     * Waits for a moment only: a process may be stopped while it has the lock.
+     * Waits only briefly: a process may be stopped while it has the lock.
      *
      * @param resource $file
      */
@@ -82,7 +82,7 @@ final class FileStore implements Store
     private static function isOurs(string $folder): bool
     {
         clearstatcache(true, $folder);
-        $stat = @lstat($folder); // a link is not followed
+        $stat = @lstat($folder); // does not follow a link
 
         return $stat !== false
             && $stat['uid'] === posix_geteuid()

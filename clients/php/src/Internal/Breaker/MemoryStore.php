@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Breaker;
 
 /**
- * The state in this process alone: where neither APCu nor a file can be used.
+ * The state in this process alone, if neither APCu nor a file can be used.
  *
  * @internal
  */

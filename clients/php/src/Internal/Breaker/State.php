@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Breaker;
 
 /**
- * What a breaker knows. Instants are seconds of the clock that never jumps, which all processes of a machine share
- * until it is started again.
+ * The state of a breaker. Instants are seconds by Clock, which all processes of a machine share until the machine
+ * restarts.
  *
  * @internal
  */
@@ -15,10 +15,11 @@ final class State
     public const BYTES = 32;
 
     /**
-     * @param int $failures calls in a row without an answer; 0 while closed and well
-     * @param float $openFor for how long it was opened last; 0.0 while closed
+     * @param int $failures consecutive calls without an answer
+     * @param float $openFor for how long the breaker was opened last, in seconds; 0.0 while it is closed
      * @param float $openUntil until when calls fail at once
-     * @param float $probeUntil until when an answer to the call is awaited that was let through; its process may have died
+     * @param float $probeUntil until when calls fail because one that was let through has no answer yet; its process
+     *     may have ended
      */
     public function __construct(
         public readonly int $failures = 0,
@@ -33,7 +34,7 @@ final class State
         return pack('Jeee', $this->failures, $this->openFor, $this->openUntil, $this->probeUntil);
     }
 
-    /** Closed, for bytes that are none of ours. */
+    /** Closed, if the bytes are not a state. */
     public static function ofBytes(string $bytes): self
     {
         if (strlen($bytes) !== self::BYTES) {

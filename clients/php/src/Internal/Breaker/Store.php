@@ -16,7 +16,7 @@ interface Store
     /**
      * Replaces the state, unless another process does so at the same time.
      *
-     * @param \Closure(State): ?State $change null leaves it
+     * @param \Closure(State): ?State $change returns the new state; null leaves the old one
      *
      * @return bool whether it was replaced
      */

@@ -8,7 +8,7 @@ use Offbeat\Internal\Wire;
 use Offbeat\V1;
 
 /**
- * Answers about batches of IDs, as bytes: generated classes take microseconds for each number.
+ * The answers to batches of IDs, as bytes: generated classes take microseconds for each number.
  *
  * @internal
  */
@@ -23,7 +23,7 @@ final class BatchAnswers
     private const SLOT_INDEXES = 2;
     private const LAST_RUNS = 7;
 
-    /** @param V1\AssignSlotsRequest $request all of it but its IDs */
+    /** @param V1\AssignSlotsRequest $request all of it except the IDs */
     public static function assign(CheckedSchedule $schedule, V1\AssignSlotsRequest $request, string $ids, Moment $now): string
     {
         [$prefix, $rotation] = $schedule->ofKind($request->getKind());
@@ -74,7 +74,7 @@ final class BatchAnswers
         return array_map(static fn (?int $offset): int => $offset === null ? self::REFUSED : $value($offset), $offsets);
     }
 
-    /** @return list<int> the numbers of the columns that are wanted; by default all but that of last runs */
+    /** @return list<int> the numbers of the columns to return; by default all except that of the last runs */
     private static function wanted(V1\AssignSlotsRequest $request): array
     {
         $paths = iterator_to_array($request->getReadMask()?->getPaths() ?? [], false);

@@ -5,14 +5,14 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Local;
 
 /**
- * The catch-up clock: a late run of a kind starts at the first place of its turns that is far enough from regular
- * runs of the other kinds of its ID.
+ * Finds the starts of late runs of a kind, in turns of the catch-up clock: the first one that is far enough from
+ * regular runs of the ID's other kinds. See offbeat.v1.ListDueRunsRequest.
  *
  * @internal
  */
 final class CatchUp
 {
-    /** Starts and runs that may be looked at for one answer. */
+    /** How many starts, and runs of other kinds, may be examined for one answer. */
     private const MAX_LOOKS = 16_777_216;
 
     private int $looks = 0;
@@ -26,7 +26,7 @@ final class CatchUp
     }
 
     /**
-     * The first start at or after an instant and before another; null if no turn there is free.
+     * The first start at or after $from and before $until; null if no turn in between is free.
      *
      * @param array{int, int, int, int} $smear
      */
@@ -52,7 +52,7 @@ final class CatchUp
         return null;
     }
 
-    /** @param array<int, int> $others the offsets of the other kinds of the ID */
+    /** @param array<int, int> $others the offsets of the ID's other kinds */
     private function isFree(int $start, array $others): bool
     {
         $this->looks += 1 + count($others);
@@ -65,7 +65,7 @@ final class CatchUp
         foreach ($others as $kind => $offset) {
             // After the year 9999 there are no runs.
             $next = $this->runs->millis($offset, $this->runs->cycleFrom($offset, min($start, Moment::END_MILLIS)));
-            // The one before may start late by the tolerance, and so behind this one.
+            // The run before $next may itself start late, by the tolerance, and so after this start.
             $isNear = ($next < Moment::END_MILLIS && $next - $start < $lead)
                 || $start - ($next - $this->schedule->periodMillis) < max($leads[$kind], $lead);
             if ($isNear) {

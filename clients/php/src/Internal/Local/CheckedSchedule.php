@@ -18,13 +18,13 @@ final class CheckedSchedule
     public readonly int $periodMillis;
     public readonly string $canonicalText;
     public readonly string $fingerprint;
-    /** What stands for it at the head of run keys. */
+    /** The beginning of its run keys: its name and version, or the fingerprint. */
     public readonly string $runKeyRoot;
 
     /**
      * @param int $placement one of V1\Placement
-     * @param ?int $bucketCount of a twister
-     * @param ?string $name of a schedule by name: its name and version
+     * @param ?int $bucketCount with PLACEMENT_TWISTER only
+     * @param ?string $name name and version, if the schedule has them
      */
     public function __construct(
         public readonly int $periodTicks,
@@ -45,7 +45,7 @@ final class CheckedSchedule
         $this->runKeyRoot = $name ?? $this->fingerprint;
     }
 
-    /** The same, known by name. */
+    /** The same schedule, known by its name and version. */
     public function named(string $name): self
     {
         return new self(
@@ -76,7 +76,7 @@ final class CheckedSchedule
         return Span::ofMillis($count * $this->tickMillis);
     }
 
-    /** The cycle of a millisecond. */
+    /** The cycle that contains a millisecond since the Unix epoch. */
     public function cycleAt(int $millis): int
     {
         return Whole::floor($millis - $this->anchorMillis, $this->periodMillis);
@@ -88,7 +88,7 @@ final class CheckedSchedule
     }
 
     /**
-     * What the run keys of a kind begin with; and how many slots after kind 0 the kind stands.
+     * The beginning of the run keys of a kind, and the slots from kind 0 to it.
      *
      * @return array{string, int}
      */

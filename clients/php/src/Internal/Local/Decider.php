@@ -13,7 +13,7 @@ use Offbeat\Mode;
 use Offbeat\V1;
 
 /**
- * Decides what needs no sidecar: the one place that knows which methods those are.
+ * Decides the requests that need no sidecar. No other class knows which methods these are.
  *
  * @internal
  */
@@ -38,11 +38,11 @@ final class Decider
     }
 
     /**
-     * The answer to a question; null if a sidecar is to be asked.
+     * The answer to a request; null if a sidecar must give it.
      *
      * @param string $opening fields that are not in the request, as bytes: its schedule
      *
-     * @throws InvalidArgument|NotFound the refusal, as the sidecar's
+     * @throws InvalidArgument|NotFound the same refusal as the sidecar's
      * @throws NeedsSidecar in Mode::Local
      */
     public function answer(string $method, Message $request, string $opening = ''): ?Message
@@ -63,7 +63,7 @@ final class Decider
         });
     }
 
-    /** The same for a batch, in bytes. */
+    /** The same for a batch, as bytes. */
     public function batch(string $method, string $bytes): ?string
     {
         return $this->orSidecar(fn (): string => match ($method) {
@@ -73,7 +73,7 @@ final class Decider
         });
     }
 
-    /** Whether a batch can be decided, as far as its schedule says. */
+    /** Whether a batch can be decided here, judged by its method and its schedule alone. */
     public function takes(string $method, string $bytes): bool
     {
         if (!isset(self::WEIGHTS[substr($method, strlen(self::SLOTS))])) {
@@ -88,7 +88,7 @@ final class Decider
         return true;
     }
 
-    /** Why a schedule cannot be decided; null if it can. */
+    /** Why a schedule cannot be decided here; null if it can. */
     public function refusal(string $opening): ?string
     {
         try {
@@ -132,7 +132,7 @@ final class Decider
     }
 
     /**
-     * The columns of a batch, and everything else of it.
+     * The columns of a batch, and the rest of the request.
      *
      * @template T of Message
      *
@@ -164,7 +164,7 @@ final class Decider
         $message = new V1\Schedule();
         $message->mergeFromString($bytes);
         if ($message->hasReference()) {
-            return $this->named($message->getReference()); // the file may change
+            return $this->named($message->getReference()); // not remembered, because the file may change
         }
         if (!$message->hasSpec()) {
             throw Refusal::of(Refusal::MISSING, 'schedule', 'nothing', 'spec or reference must be set');

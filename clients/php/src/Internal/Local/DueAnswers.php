@@ -8,7 +8,7 @@ use Offbeat\Internal\Wire;
 use Offbeat\V1;
 
 /**
- * Which runs are due, as bytes: see BatchAnswers.
+ * The runs that are due, as bytes: see BatchAnswers.
  *
  * @internal
  */
@@ -22,7 +22,7 @@ final class DueAnswers
     private int $dropped = 0;
     private int $superseded = 0;
     private ?int $nextDue = null;
-    /** Rows that were met, those of the pages before too. */
+    /** Rows that were found, including those of the pages before. */
     private int $met = 0;
     private bool $hasMore = false;
 
@@ -39,7 +39,7 @@ final class DueAnswers
 
     /**
      * @param \Closure(): CheckedSchedule $schedule
-     * @param V1\ListDueRunsRequest $request all of it but its IDs and their watermarks
+     * @param V1\ListDueRunsRequest $request all of it except the IDs and their watermarks
      */
     public static function list(\Closure $schedule, V1\ListDueRunsRequest $request, string $ids, string $watermarks, Moment $now): string
     {
@@ -72,7 +72,7 @@ final class DueAnswers
     }
 
     /**
-     * That of all IDs, or one for each.
+     * The watermark of all IDs, or one for each.
      *
      * @param list<int> $ofEach
      *
@@ -104,7 +104,7 @@ final class DueAnswers
         return $ofEach;
     }
 
-    /** Adds the due runs of an ID: the late one first. */
+    /** Adds the due runs of an ID, the late one first. */
     private function add(int $row, Id $id, int $offset, int $watermark): void
     {
         $spec = $this->spec;
@@ -114,7 +114,7 @@ final class DueAnswers
             $cycle,
             [$watermark, $spec->caughtUpFrom, $spec->onTimeFrom, $spec->nowMillis, $end],
         );
-        // Runs that are listed before they are due take no missed run's place.
+        // A run that is due and on time replaces the missed one. A run that look_ahead lists early does not.
         $runsOnce = !$spec->drops && $late > $tooOld && $due === $late;
         $this->dropped += $late - $first - ($runsOnce ? 1 : 0);
         $next = $this->runs->millis($offset, $this->runs->cycleFrom($offset, $end));

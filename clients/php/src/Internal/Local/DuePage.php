@@ -8,8 +8,8 @@ use Google\Protobuf\Timestamp;
 use Offbeat\V1;
 
 /**
- * A page of due runs. Its token holds what the first page was asked of, and where the next one begins, in the
- * sidecar's form: a digest of the request, the seconds and nanoseconds of its now, and the first row.
+ * A page of due runs. A token identifies the request of the first page, and says where the next page begins. It has the
+ * form of the sidecar's tokens: a digest of the request, the seconds and nanoseconds of its instant, and the first row.
  *
  * @internal
  */
@@ -27,7 +27,7 @@ final class DuePage
     ) {
     }
 
-    /** @param V1\ListDueRunsRequest $request all of it but its IDs and their watermarks */
+    /** @param V1\ListDueRunsRequest $request all of it except the IDs and their watermarks */
     public static function of(V1\ListDueRunsRequest $request, int $idCount, int $watermarkCount): self
     {
         $token = $request->getPageToken();
@@ -49,7 +49,7 @@ final class DuePage
         return new self($digest, new Moment($seconds, $nanos), $row);
     }
 
-    /** The now of all pages. */
+    /** The instant of the request: that of the first page, if there was one. */
     public function now(?Timestamp $given, Moment $clock): Moment
     {
         $given = $given === null ? null : Moment::ofMessage('now_time', $given);
@@ -88,7 +88,10 @@ final class DuePage
         return Refusal::of(Refusal::MALFORMED, 'page_token', "$length bytes", $allowed);
     }
 
-    /** What tells a request from others: all of it that must stay, but of columns their lengths alone. */
+    /**
+     * A digest that distinguishes requests. It covers all fields that must stay the same, but only the lengths of the
+     * columns.
+     */
     private static function digest(V1\ListDueRunsRequest $request, int $idCount, int $watermarkCount): string
     {
         $same = clone $request;

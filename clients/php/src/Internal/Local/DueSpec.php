@@ -8,7 +8,7 @@ use Offbeat\Exception\NeedsSidecar;
 use Offbeat\V1;
 
 /**
- * A question for due runs, checked. Instants and spans are milliseconds.
+ * A checked request for due runs. Instants and spans are in milliseconds.
  *
  * @internal
  */
@@ -20,9 +20,9 @@ final class DueSpec
     public readonly int $nowMillis;
     /** Runs before this are listed. */
     public readonly int $endMillis;
-    /** Runs before this are late, … */
+    /** Runs before this are missed. */
     public readonly int $onTimeFrom;
-    /** … and before this too late. */
+    /** Missed runs before this are older than the horizon. */
     public readonly int $caughtUpFrom;
     public readonly int $smearMillis;
     public readonly int $minGapMillis;
@@ -80,7 +80,7 @@ final class DueSpec
         return $millis;
     }
 
-    /** Whether missed runs are dropped; else the latest of each ID runs. */
+    /** Whether missed runs are dropped; otherwise the latest one of each ID runs. */
     private static function drops(int $policy): bool
     {
         return match ($policy) {

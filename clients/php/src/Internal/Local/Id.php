@@ -7,7 +7,7 @@ namespace Offbeat\Internal\Local;
 use Offbeat\V1;
 
 /**
- * An ID with its type, checked.
+ * A checked ID, with its type.
  *
  * @internal
  */
@@ -22,7 +22,7 @@ final class Id
     private const MAX_MAGNITUDE = '340282366920938463463374607431768211455'; // 2^128 - 1
     private const UUID_PATTERN = '/^([0-9a-f]{8})(-?)([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{12})$/Di';
 
-    /** @param string $canonical what is hashed, and ends a run key */
+    /** @param string $canonical the text that is hashed, and that ends a run key */
     private function __construct(
         public readonly string $type,
         public readonly string $canonical,
@@ -103,18 +103,18 @@ final class Id
             $allowed = 'must be a fraction of the cycle in [0, 1)';
             throw Refusal::of(Refusal::OUT_OF_RANGE, $field, Refusal::decimals($fraction), $allowed);
         }
-        $fraction += 0.0; // -0.0 is 0.0
+        $fraction += 0.0; // -0.0 becomes 0.0
 
         return new self(self::FRACTION, bin2hex(pack('E', $fraction)), $fraction);
     }
 
-    /** Whether equal IDs are one: a fraction may have been stored for two rows. */
+    /** Whether the ID identifies a row. A fraction does not: two rows may hold the same one. */
     public function isIdentity(): bool
     {
         return $this->type !== self::FRACTION;
     }
 
-    /** What is left of a UUID or an integer by a power of two up to 2^32; never negative. */
+    /** The remainder of a UUID or an integer by a power of two up to 2^32; never negative. */
     public function rest(int $by): int
     {
         if ($this->type === self::UUID) {
@@ -128,7 +128,7 @@ final class Id
         return $rest > 0 && $this->canonical[0] === '-' ? $by - $rest : $rest;
     }
 
-    /** As a refusal shows it. */
+    /** The ID as refusals show it. */
     public function shown(): string
     {
         return "the $this->type " . match ($this->type) {

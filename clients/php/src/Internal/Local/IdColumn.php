@@ -10,7 +10,7 @@ use Offbeat\Internal\Wire;
 use Offbeat\V1;
 
 /**
- * A batch of IDs from the bytes of an offbeat.v1.IdBatch, and why some of them are refused.
+ * A batch of IDs from the bytes of an offbeat.v1.IdBatch, and the errors of those that are refused.
  *
  * @internal
  */
@@ -26,7 +26,7 @@ final class IdColumn
     /** @var list<V1\IdError> */
     private array $errors = [];
 
-    /** @param list<int|float|string> $values as the field has them */
+    /** @param list<int|float|string> $values as in the field */
     private function __construct(private readonly int $number, public readonly array $values)
     {
     }
@@ -38,7 +38,7 @@ final class IdColumn
             throw new NeedsSidecar('time zones need a sidecar: clients decide elapsed periods alone');
         }
         $filled = array_filter(array_intersect_key($fields, self::NAMES), static fn (array $values): bool => $values !== ['']);
-        // Of a text, an empty one is an ID.
+        // An empty text is an ID.
         foreach ([2, 4, 5] as $texts) {
             $filled += array_intersect_key($fields, [$texts => true]);
         }
@@ -65,7 +65,7 @@ final class IdColumn
         return count($this->values);
     }
 
-    /** The ID in a row; null if it is refused, which is then among the errors. */
+    /** The ID in a row; null if it is refused: the errors then have an entry. */
     public function id(int $row): ?Id
     {
         $field = "{$this->path()}[$row]";
@@ -86,7 +86,7 @@ final class IdColumn
         }
     }
 
-    /** The place of an ID; null if it is refused. */
+    /** The place of an ID; null if it is refused: the errors then have an entry. */
     public function place(Placing $placing, int $row, Id $id): ?Place
     {
         try {
@@ -98,7 +98,7 @@ final class IdColumn
         }
     }
 
-    /** @return list<V1\IdError> by index, rising; the first ones with details */
+    /** @return list<V1\IdError> by rising index; only the first 1,000 have details */
     public function errors(): array
     {
         return $this->errors;
@@ -137,7 +137,7 @@ final class IdColumn
         };
     }
 
-    /** A number that is not packed. */
+    /** The bytes of packed numbers, or of a number that is not packed. */
     private static function bytes(int|string $value): string
     {
         return is_int($value) ? pack('P', $value) : $value;

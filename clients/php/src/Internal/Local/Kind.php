@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Local;
 
 /**
- * A kind of a schedule, and where it stands.
+ * A kind of a schedule, and its place.
  *
  * @internal
  */
@@ -13,7 +13,7 @@ final class Kind
 {
     /**
      * @param int $offset slots from kind 0 to this kind
-     * @param int $gap slots from this kind to the next one; of a single kind, all
+     * @param int $gap slots from this kind to the next one; with a single kind, the slot count
      */
     public function __construct(
         public readonly string $name,

@@ -7,7 +7,7 @@ namespace Offbeat\Internal\Local;
 use Offbeat\V1;
 
 /**
- * The kinds that a schedule declares: where each stands, and the turns of the catch-up clock.
+ * The kinds that a schedule declares: the place of each, and the turns of the catch-up clock.
  *
  * @internal
  */
@@ -21,10 +21,10 @@ final class Kinds
     /**
      * @param non-empty-list<Kind> $list
      * @param int $turns how many turns a cycle has
-     * @param Span $catchUpSpan over how much of a cycle late runs are spread
+     * @param Span $catchUpSpan the part of a cycle over which late runs are spread
      * @param int $turnMillis length of a turn
-     * @param list<int> $leads milliseconds that are kept free behind a run of each kind
-     * @param Span $longestTolerance how late a run may start so that kinds keep apart
+     * @param list<int> $leads milliseconds that are kept free after a run of each kind
+     * @param Span $longestTolerance how late a run may start at most, so that kinds keep apart
      */
     private function __construct(
         public readonly array $list,
@@ -37,7 +37,7 @@ final class Kinds
     ) {
     }
 
-    /** Those of a spec, over a cycle of slots; null if it declares none. */
+    /** The kinds of a spec, for a cycle of slots; null if it declares none. */
     public static function ofSpec(V1\ScheduleSpec $spec, string $field, int $slots, int $slotTicks, int $tickMillis): ?self
     {
         $slotMillis = $slotTicks * $tickMillis;
@@ -70,7 +70,7 @@ final class Kinds
         return new self($kinds, $isStable, $turns, $span, $turn, array_map($lead, $kinds), $tolerances[0]);
     }
 
-    /** The place in the list of a name; an empty one is missing. */
+    /** The index of the kind with this name. Refuses an unknown or empty name. */
     public function index(string $name): int
     {
         $names = array_column($this->list, 'name');
@@ -114,7 +114,7 @@ final class Kinds
         };
     }
 
-    /** Refuses what only kinds give a meaning. */
+    /** Refuses fields that have a meaning only with kinds. */
     private static function checkWithout(bool $isStable, int $conflicts, ?Span $span, string $field): void
     {
         [$name, $value] = match (true) {
@@ -157,7 +157,7 @@ final class Kinds
         return $names;
     }
 
-    /** @return list<int> how many slots after kind 0 each kind stands, without run times */
+    /** @return list<int> the slots from kind 0 to each kind, without run times */
     private static function spaced(int $count, bool $isStable, int $slots, string $field): array
     {
         $offsets = [];
@@ -177,7 +177,7 @@ final class Kinds
     }
 
     /**
-     * The same where each kind needs slots for its run time: it has those, and an even share of what is left.
+     * The same with run times: each kind has the slots that its run time needs, and an even share of what is left.
      *
      * @param non-empty-list<Span> $runTimes
      *
@@ -226,7 +226,7 @@ final class Kinds
     }
 
     /**
-     * How many turns a cycle has, and over how much of it late runs are spread.
+     * The number of turns in a cycle, and the part of it over which late runs are spread.
      *
      * @param non-empty-list<Kind> $kinds
      *
@@ -269,8 +269,8 @@ final class Kinds
     }
 
     /**
-     * The shortest turn in which each kind has its run time, and a millisecond that rounding may take, before
-     * the next one.
+     * The shortest turn, in milliseconds, that leaves each kind its run time, and a millisecond for rounding, before
+     * the next kind.
      *
      * @param non-empty-list<Kind> $kinds
      */

@@ -7,7 +7,7 @@ namespace Offbeat\Internal\Local;
 use Offbeat\V1;
 
 /**
- * In which lane a job's next attempt runs.
+ * Decides in which lane the next attempt of a job runs.
  *
  * @internal
  */
@@ -109,7 +109,7 @@ final class Lanes
         return $timeout === null ? $failure : $failure->setExceededTimeout($timeout->message());
     }
 
-    /** In which lane an untried job begins: 0 unless it is predicted to be slow. */
+    /** The index of the lane in which an untried job starts: 0, unless it is predicted to be slow. */
     private function predicted(float|Span|null $prediction): int
     {
         $begins = 0;
@@ -129,7 +129,7 @@ final class Lanes
         return $this->atLeast($begins) ?? count($this->names) - 1;
     }
 
-    /** The first lane with workers from one on. */
+    /** The index of the first lane with workers, from $lane on; null if there is none. */
     private function atLeast(int $lane): ?int
     {
         for (; $lane < count($this->workers); ++$lane) {

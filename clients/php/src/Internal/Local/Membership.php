@@ -8,8 +8,8 @@ use Offbeat\Exception\NeedsSidecar;
 use Offbeat\V1;
 
 /**
- * Which rows of a table a slot or a window holds, under PLACEMENT_HASH: a range of the hexadecimal digits of the
- * MD5, that an index over the same expression serves.
+ * Which rows of a table belong to a slot or a window, with PLACEMENT_HASH: those whose MD5 lies in a range of
+ * hexadecimal digits. An index over the same expression serves it.
  *
  * @internal
  */
@@ -18,13 +18,13 @@ final class Membership
     private const OPEN = '10000000000000000'; // 2^64
 
     public readonly V1\SqlIndex $index;
-    /** The operand of predicates. */
+    /** What predicates compare: see SqlKey::compared(). */
     private readonly string $compared;
     private readonly int $style;
     private readonly int $firstNumber;
 
     /**
-     * @param int $rotation slots that the kind stands after kind 0
+     * @param int $rotation slots from kind 0 to the kind
      *
      * @throws NeedsSidecar
      */
@@ -103,7 +103,7 @@ final class Membership
     }
 
     /**
-     * Which ticks the rotation moves to these: one range, or two around the start of the cycle.
+     * The ticks that the rotation moves to these: one range, or two around the start of the cycle.
      *
      * @return list<array{int, int}>
      */
@@ -122,7 +122,7 @@ final class Membership
     /**
      * @param list<array{string, string}> $ranges
      *
-     * @return list<array{string, string}> in order, not touching
+     * @return list<array{string, string}> in order; ranges that overlap or touch are one
      */
     private static function merged(array $ranges): array
     {
@@ -140,7 +140,7 @@ final class Membership
         return $merged;
     }
 
-    /** @param non-empty-list<array{string, string}> $ranges one that ends at 2^64 is open */
+    /** @param non-empty-list<array{string, string}> $ranges one that ends at 2^64 has no upper bound in SQL */
     private function predicate(array $ranges): V1\SqlPredicate
     {
         $parameters = $conditions = [];
@@ -153,7 +153,7 @@ final class Membership
         return (new V1\SqlPredicate())->setSql($sql)->setParameters($parameters);
     }
 
-    /** @param list<V1\SqlParameter> $parameters those before; this one is added */
+    /** @param list<V1\SqlParameter> $parameters the parameters so far, to which this one is added */
     private function bind(string $digits, array &$parameters): string
     {
         $number = $this->firstNumber + count($parameters);

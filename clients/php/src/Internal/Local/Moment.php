@@ -8,13 +8,13 @@ use DateTimeInterface;
 use Google\Protobuf\Timestamp;
 
 /**
- * An instant of the years 1 to 9999, exact to the nanosecond.
+ * An instant in the years 1 to 9999, exact to the nanosecond.
  *
  * @internal
  */
 final class Moment
 {
-    /** The first millisecond, and the one behind the last, since the Unix epoch. */
+    /** The first millisecond, and the one after the last, since the Unix epoch. */
     public const MIN_MILLIS = -62_135_596_800_000;
     public const END_MILLIS = 253_402_300_800_000;
     public const RANGE = '0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z';
@@ -63,7 +63,7 @@ final class Moment
         return $this->millisFloor() + ($this->nanos % 1_000_000 > 0 ? 1 : 0);
     }
 
-    /** The first whole millisecond at or after the instant that is so much later, or with -1 earlier. */
+    /** The first whole millisecond at or after the instant plus a span or, with the sign -1, minus it. */
     public function millisCeilPlus(Span $span, int $sign = 1): int
     {
         $nanos = $this->nanos + $sign * $span->nanos;
@@ -77,7 +77,7 @@ final class Moment
         return [$this->seconds, $this->nanos] <=> [$other->seconds, $other->nanos];
     }
 
-    /** As RFC 3339. */
+    /** In RFC 3339. */
     public function text(): string
     {
         return gmdate('Y-m-d\TH:i:s', $this->seconds) . Span::fraction($this->nanos) . 'Z';
@@ -88,7 +88,7 @@ final class Moment
         return (new Timestamp())->setSeconds($this->seconds)->setNanos($this->nanos);
     }
 
-    /** That of a millisecond, where it lies in the years 1 to 9999. */
+    /** The instant of a millisecond as a message; null outside of the years 1 to 9999. */
     public static function messageOf(int $millis): ?Timestamp
     {
         return self::ofMillis($millis)?->message();

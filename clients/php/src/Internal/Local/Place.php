@@ -13,8 +13,8 @@ final class Place
 {
     /**
      * @param int $offset ticks from the start of the cycle
-     * @param string $hash hexadecimal digits, of PLACEMENT_HASH
-     * @param ?int $bucket of PLACEMENT_TWISTER
+     * @param string $hash with PLACEMENT_HASH only: 16 hexadecimal digits
+     * @param ?int $bucket with PLACEMENT_TWISTER only
      */
     public function __construct(
         public readonly int $offset,

@@ -9,13 +9,13 @@ use Random\Engine\Mt19937;
 use Random\Randomizer;
 
 /**
- * Places of IDs: the formulas of offbeat.v1.Placement. MD5 is not for security here: it spreads.
+ * The places of IDs, by the formulas of offbeat.v1.Placement. MD5 spreads the IDs; it protects nothing.
  *
  * @internal
  */
 final class Placing
 {
-    /** @param int $rotation slots that a kind stands after kind 0 */
+    /** @param int $rotation slots from kind 0 to the kind of the places */
     public function __construct(private readonly CheckedSchedule $schedule, private readonly int $rotation = 0)
     {
     }
@@ -37,7 +37,7 @@ final class Placing
         };
     }
 
-    /** The offset of another kind of the ID that stands at an offset. */
+    /** The offset of an ID for another kind, which stands $rotation slots after kind 0. */
     public function turned(int $offset, int $rotation): int
     {
         $slots = $rotation - $this->rotation;
@@ -46,7 +46,7 @@ final class Placing
     }
 
     /**
-     * What smears an ID: the second half of its hash. Other placements have no salt.
+     * The number that smears late runs of an ID: the second half of its hash. Other placements have no salt.
      *
      * @return array{int, int, int, int}
      */
@@ -56,7 +56,7 @@ final class Placing
     }
 
     /**
-     * The first 64 bits as limbs.
+     * The first 64 bits, as limbs: see Whole.
      *
      * @return array{int, int, int, int}
      */
@@ -73,7 +73,7 @@ final class Placing
         return new Place($this->rotated($offset), bin2hex(substr($digest, 0, 8)));
     }
 
-    /** A generator of its own, seeded with the ID: mt_srand() would reseed the one that all share. */
+    /** Draws from a generator of its own: mt_srand() would reseed the global one. */
     private function drawn(Id $id): Place
     {
         $bucket = $id->rest($this->schedule->bucketCount);

@@ -8,7 +8,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NotFound;
 
 /**
- * Refusals as the sidecar makes them, to the letter.
+ * Refusals with exactly the text of the sidecar's.
  *
  * @internal
  */
@@ -50,7 +50,7 @@ final class Refusal
         return new NotFound("$field: $name is refused: $allowed", $reason, $field, $name, $allowed, details: $details);
     }
 
-    /** Text in quotes, as Rust shows it. */
+    /** Text in quotes, as `{:?}` of Rust writes it. */
     public static function quoted(string $text): string
     {
         $escaped = strtr($text, ['\\' => '\\\\', '"' => '\\"', "\0" => '\\0'] + self::ESCAPES);
@@ -58,7 +58,7 @@ final class Refusal
         return '"' . self::escaped('/[\p{C}\p{Zl}\p{Zp}]/u', $escaped) . '"';
     }
 
-    /** A double as Rust shows it: with the fewest digits that say it. */
+    /** A double as `{:?}` of Rust writes it: with the fewest digits that identify it. */
     public static function decimals(float $number): string
     {
         if (is_nan($number) || is_infinite($number)) {

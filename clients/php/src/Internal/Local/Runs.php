@@ -8,18 +8,18 @@ use Offbeat\Run;
 use Offbeat\V1;
 
 /**
- * The runs of a schedule: one of each ID in each cycle. Instants are milliseconds since the Unix epoch.
+ * The runs of a schedule: one of each ID in each cycle. Instants are in milliseconds since the Unix epoch.
  *
  * @internal
  */
 final class Runs
 {
-    /** @param string $prefix what run keys begin with */
+    /** @param string $prefix the beginning of run keys */
     public function __construct(private readonly CheckedSchedule $schedule, private readonly string $prefix = '')
     {
     }
 
-    /** The first cycle whose run is not before an instant. */
+    /** The first cycle in which the run starts at or after an instant. */
     public function cycleFrom(int $offset, int $millis): int
     {
         $since = $millis - $this->schedule->anchorMillis - $offset * $this->schedule->tickMillis;
@@ -27,13 +27,13 @@ final class Runs
         return Whole::ceil($since, $this->schedule->periodMillis);
     }
 
-    /** When a cycle runs an ID. */
+    /** When the run of a cycle starts. */
     public function millis(int $offset, int $cycle): int
     {
         return $this->schedule->anchorMillis + $cycle * $this->schedule->periodMillis + $offset * $this->schedule->tickMillis;
     }
 
-    /** Refuses an instant that does not leave room for the run before it and so many from it on. */
+    /** Refuses an instant that leaves no room for the run before it and $count runs from it on. */
     public function checkFrom(Moment $from, int $count): void
     {
         $cycles = max($count, 1);

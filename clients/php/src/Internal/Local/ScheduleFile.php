@@ -12,8 +12,9 @@ use Offbeat\Internal\Json;
 use Offbeat\V1;
 
 /**
- * Schedules by name, from a file with the JSON of an offbeat.v1.ListSchedulesResponse. It is read again when it
- * changes; a file that gives a version another meaning, or cannot be read, is logged and not taken.
+ * Schedules by name, from a file with the JSON of an offbeat.v1.ListSchedulesResponse. The file is read again when it
+ * changes. If it then cannot be read, or gives a version another meaning, the error is logged, and the schedules stay
+ * as they were.
  *
  * @internal
  */
@@ -26,12 +27,12 @@ final class ScheduleFile
 
     /** @var ?array<string, array<string, mixed>> by name and version */
     private ?array $listed = null;
-    /** @var array<string, CheckedSchedule> those that were asked for */
+    /** @var array<string, CheckedSchedule> those that were requested */
     private array $checked = [];
-    /** @var array<string, string> fingerprints of all that there ever were */
+    /** @var array<string, string> the fingerprints of all schedules that the file has ever had */
     private array $meanings = [];
     private float $checkedAt = -INF;
-    /** Modification time and size. */
+    /** Modification time, size and inode of the file. */
     private string $stamp = '';
 
     public function __construct(private readonly string $path)
@@ -63,12 +64,12 @@ final class ScheduleFile
     {
         try {
             return Json::message(new V1\ScheduleSpec(), $json);
-        } catch (\Exception $malformed) { // each runtime of protobuf has its own
+        } catch (\Exception $malformed) { // each runtime of protobuf throws a class of its own
             throw $this->refused("$key: spec", $malformed->getMessage(), 'must be the JSON of a ScheduleSpec that this client knows');
         }
     }
 
-    /** Whether there is such a schedule. */
+    /** Whether the file has this schedule. */
     public function has(string $name, int $version): bool
     {
         $this->refresh();
@@ -76,7 +77,7 @@ final class ScheduleFile
         return isset($this->listed["$name/$version"]);
     }
 
-    /** Reads the file if it has changed; whether it has is checked at most once a second. */
+    /** Reads the file if it has changed, which is checked at most once a second. */
     private function refresh(): void
     {
         if (Clock::now() - $this->checkedAt < self::CHECK_SECONDS) {
@@ -154,7 +155,7 @@ final class ScheduleFile
         return is_string($fingerprint) ? $fingerprint : '';
     }
 
-    /** The versions of a name; if there is none, the names. */
+    /** The versions of a name; if it has none, all names and versions. */
     private function whatThereIs(string $name): string
     {
         $all = array_keys($this->listed ?? []);

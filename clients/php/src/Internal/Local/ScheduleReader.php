@@ -8,7 +8,8 @@ use Offbeat\Exception\NeedsSidecar;
 use Offbeat\V1;
 
 /**
- * Specs as checked schedules, or refused: by the field, as the sidecar refuses them, or because they need one.
+ * Turns specs into checked schedules. Refuses those that are invalid, as the sidecar does, and those that need a
+ * sidecar.
  *
  * @internal
  */
@@ -111,7 +112,10 @@ final class ScheduleReader
         return $millis;
     }
 
-    /** What the placement alone reads; how many buckets a twister has. */
+    /**
+     * Refuses fields that only another placement reads. Returns the bucket count of a twister; null for other
+     * placements.
+     */
     private static function buckets(V1\ScheduleSpec $spec, int $placement, string $field): ?int
     {
         $name = self::PLACEMENTS[$placement];
@@ -176,7 +180,10 @@ final class ScheduleReader
         return $count;
     }
 
-    /** gcd(seconds of a cycle, 256), which divides the ticks, since a tick divides a second. */
+    /**
+     * The greatest common divisor of the seconds of a cycle and 256. It divides the ticks too, because a tick divides a
+     * second.
+     */
     private static function defaultSlotCount(int $millis, string $field): int
     {
         if ($millis % 1_000 !== 0) {
@@ -188,10 +195,11 @@ final class ScheduleReader
         return min($seconds & -$seconds, 256);
     }
 
-    /** The divisors of the period next to a count that is none, in words. */
+    /** The divisors of the period that are nearest to a count that is not one, as text. */
     private static function nearestDivisors(int $period, int $count): string
     {
-        // A divisor is found near the count, or by how many times it goes into the period.
+        // Divisors are searched for near the count or, if there are none, near the number of times that the count goes
+        // into the period.
         $divides = static fn (int $number): bool => $period % $number === 0;
         $first = static function (int $from, int $to, int $step) use ($divides): ?int {
             for ($number = $from; $step > 0 ? $number <= $to : $number >= $to; $number += $step) {

@@ -167,7 +167,7 @@ final class SlotAnswers
             ->setSqlIndex($membership->index);
     }
 
-    /** Where a schedule declares no kinds, a kind is a label: it may be anything that a run key takes. */
+    /** If a schedule declares no kinds, a kind is a label: any text that run keys can contain. */
     public static function checkLabel(string $kind): void
     {
         if ($kind !== '') {
@@ -188,7 +188,7 @@ final class SlotAnswers
         }
     }
 
-    /** How many slots start before an instant, counted from the anchor. */
+    /** The number of slots that start before an instant, counted from the anchor. */
     private static function slotsBefore(CheckedSchedule $schedule, int $millis): int
     {
         return Whole::ceil($millis - $schedule->anchorMillis, $schedule->slotMillis);

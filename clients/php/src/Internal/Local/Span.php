@@ -13,7 +13,7 @@ use Google\Protobuf\Duration;
  */
 final class Span
 {
-    /** Longer ones have more milliseconds than an integer holds. */
+    /** Longer spans have more milliseconds than an integer holds. */
     private const MAX_SECONDS = 9_000_000_000_000_000;
 
     public function __construct(public readonly int $seconds, public readonly int $nanos = 0)
@@ -66,7 +66,7 @@ final class Span
         return new self($this->seconds + $other->seconds + intdiv($nanos, 1_000_000_000), $nanos % 1_000_000_000);
     }
 
-    /** What is left without a span that is not longer. */
+    /** The difference to a span that is not longer. */
     public function minus(self $other): self
     {
         $borrowed = $this->nanos < $other->nanos ? 1 : 0;
@@ -74,7 +74,7 @@ final class Span
         return new self($this->seconds - $other->seconds - $borrowed, $this->nanos - $other->nanos + $borrowed * 1_000_000_000);
     }
 
-    /** Whether it lies between two others, or is one of them. */
+    /** Whether it lies between two others, both included. */
     public function isWithin(self $least, self $most): bool
     {
         return $least->compare($this) <= 0 && $this->compare($most) <= 0;
@@ -85,7 +85,7 @@ final class Span
         return [$this->seconds, $this->nanos] <=> [$other->seconds, $other->nanos];
     }
 
-    /** In seconds, with 0, 3, 6 or 9 digits of a fraction. */
+    /** In seconds, with 0, 3, 6 or 9 digits after the point. */
     public function text(): string
     {
         $sign = $this->seconds < 0 || $this->nanos < 0 ? '-' : '';
@@ -98,7 +98,7 @@ final class Span
         return (new Duration())->setSeconds($this->seconds)->setNanos($this->nanos);
     }
 
-    /** The digits behind the seconds. */
+    /** The point and the digits after the seconds; empty if there are none. */
     public static function fraction(int $nanos): string
     {
         return match (true) {

@@ -24,7 +24,7 @@ final class SqlColumn
     public readonly string $name;
     public readonly string $alias;
     public readonly bool $writesPercent;
-    /** Of the first placeholder. */
+    /** The number of the first placeholder. */
     public readonly int $firstNumber;
 
     public function __construct(V1\SqlTarget $target)
@@ -77,7 +77,7 @@ final class SqlColumn
         return self::DIALECTS[$this->dialect];
     }
 
-    /** A name in the quotes of its database, so that it can be nothing else. */
+    /** A name in the quotes of its database, so that it cannot be read as anything else. */
     public function quoted(string $name): string
     {
         $quote = $this->isPostgresql() ? '"' : '`';
@@ -85,7 +85,7 @@ final class SqlColumn
         return $quote . str_replace($quote, $quote . $quote, $name) . $quote;
     }
 
-    /** The column's name, or that of another one of the table, as queries have it. */
+    /** The quoted name of the column, or of another one of the table, with the alias if there is one. */
     public function qualified(?string $name = null): string
     {
         $quoted = $this->quoted($name ?? $this->name);

@@ -8,14 +8,15 @@ use Offbeat\V1;
 use Offbeat\V1\SqlColumnType as Type;
 
 /**
- * The expression that decides an ID's slot under PLACEMENT_HASH, as each database computes it, and the index over it.
+ * The SQL expression that decides an ID's slot with PLACEMENT_HASH, as each database computes it, and the index over
+ * it.
  *
  * @internal
  */
 final class SqlKey
 {
     private const GENERATED_TYPE = 'CHAR(16) CHARACTER SET ascii COLLATE ascii_bin';
-    /** What drivers look for, or a setting gives another meaning. */
+    /** Characters with a meaning for drivers, or with one that depends on a setting. */
     private const SPECIAL = '/[\p{Cc}\'\\\\%?:$]/u';
 
     public function __construct(private readonly SqlColumn $column, private readonly string $salt)
@@ -26,7 +27,7 @@ final class SqlKey
         }
     }
 
-    /** What predicates compare: the expression, or in MySQL and MariaDB the generated column that holds it. */
+    /** What predicates compare: the expression or, in MySQL and MariaDB, the generated column that holds it. */
     public function compared(): string
     {
         $compared = $this->isComputedInColumn() ? $this->column->qualified($this->indexName()) : $this->expression($this->column->qualified());
@@ -45,7 +46,7 @@ final class SqlKey
         $statements = match (true) {
             $column->isPostgresql() => ["CREATE INDEX IF NOT EXISTS $index ON $table (($expression))"],
             $column->isSqlite() => ["CREATE INDEX IF NOT EXISTS {$inSchema($name)} ON {$column->quoted($column->table)} ($expression)"],
-            // Two statements: both at once would lock the table against writes.
+            // Two statements: a single one would lock the table against writes.
             default => [
                 "ALTER TABLE $table ADD COLUMN $unless$index " . self::GENERATED_TYPE
                     . " GENERATED ALWAYS AS ($expression) VIRTUAL INVISIBLE",
@@ -56,7 +57,10 @@ final class SqlKey
         return (new V1\SqlIndex())->setName($name)->setCreateStatements($statements);
     }
 
-    /** The same for the same expression over the same table; in MySQL and MariaDB, indexes live in their table. */
+    /**
+     * The same for the same expression over the same table. In MySQL and MariaDB, names of indexes are local to their
+     * table.
+     */
     private function indexName(): string
     {
         $table = $this->isComputedInColumn() ? '' : $this->column->table;
@@ -89,10 +93,10 @@ final class SqlKey
         $hashed = $this->salt === '' ? $text : 'CONCAT(' . self::utf8(self::mysqlSalt($this->salt)) . ", $text)";
         $stored = $this->stored($column);
 
-        return "IF($stored IS NULL, NULL, LEFT(MD5($hashed), 16))"; // in sql_mode ORACLE, CONCAT passes over NULL
+        return "IF($stored IS NULL, NULL, LEFT(MD5($hashed), 16))"; // in sql_mode ORACLE, CONCAT ignores NULL
     }
 
-    /** PostgreSQL: the canonical text of an ID. */
+    /** The canonical text of an ID, in PostgreSQL. */
     private function postgresqlText(string $column): string
     {
         $hyphenated = static fn (string $digits): string => "CAST(CAST($digits AS uuid) AS text)";
@@ -110,7 +114,7 @@ final class SqlKey
         };
     }
 
-    /** MySQL and MariaDB: the same. */
+    /** The canonical text of an ID, in MySQL and MariaDB. */
     private function mysqlText(string $column): string
     {
         $joined = static fn (array $groups): string => 'CONCAT(' . implode(", '-', ", $groups) . ')';
@@ -123,20 +127,23 @@ final class SqlKey
         return match ($this->column->type) {
             Type::SQL_COLUMN_TYPE_UUID => self::utf8("CAST($column AS CHAR)"),
             Type::SQL_COLUMN_TYPE_UUID_BYTES => $bytes([[1, 4], [5, 2], [7, 2]]),
-            // UUID_TO_BIN(x, 1) puts the third group first, and the first third.
+            // UUID_TO_BIN(x, 1) swaps the first and the third group of digits.
             Type::SQL_COLUMN_TYPE_UUID_BYTES_SWAPPED => $bytes([[5, 4], [3, 2], [1, 2]]),
             Type::SQL_COLUMN_TYPE_UUID_TEXT => $digits,
             Type::SQL_COLUMN_TYPE_UUID_DIGITS => self::utf8($joined(array_map(
                 static fn (array $group): string => "SUBSTR($digits, $group[0], $group[1])",
                 [[1, 8], [9, 4], [13, 4], [17, 4], [21, 12]],
             ))),
-            // As a number: ZEROFILL is how it is shown.
+            // As a number, because ZEROFILL changes only its text.
             Type::SQL_COLUMN_TYPE_INTEGER => self::utf8("CONCAT($column + 0)"),
             default => self::utf8($column),
         };
     }
 
-    /** A generated column takes no CHAR, since a mode decides whether it has spaces behind it. */
+    /**
+     * The column without the spaces that pad CHAR: a SQL mode decides whether they are there, so a generated column
+     * must not depend on them.
+     */
     private function stored(string $column): string
     {
         $isText = in_array($this->column->type, [Type::SQL_COLUMN_TYPE_UUID_TEXT, Type::SQL_COLUMN_TYPE_UUID_DIGITS], true);
@@ -144,7 +151,7 @@ final class SqlKey
         return $isText ? "RTRIM($column)" : $column;
     }
 
-    /** The bytes are those of UTF-8, with any character set of column, table and connection. */
+    /** Converts text to UTF-8: its bytes then do not depend on the character sets of column, table and connection. */
     private static function utf8(string $text): string
     {
         return "CONVERT($text USING utf8mb4)";

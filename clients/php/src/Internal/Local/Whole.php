@@ -5,29 +5,29 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Local;
 
 /**
- * Whole numbers: what intdiv() and % do not do with negative ones, and shares of 64 bits, which an
- * integer with a sign does not hold.
+ * Integer arithmetic: quotients and remainders of negative numbers, which intdiv() and % round towards zero, and shares
+ * of unsigned 64-bit numbers, which do not fit into PHP's integers.
  *
- * A number of 64 bits is four limbs of 16, the highest first. A limb times the ticks of a cycle, which are fewer
- * than 2^39, stays far below 2^63.
+ * A 64-bit number is four limbs of 16 bits, the highest first. A limb times the ticks of a cycle, which are fewer than
+ * 2^39, stays far below 2^63.
  *
  * @internal
  */
 final class Whole
 {
-    /** Rounded down. */
+    /** The quotient, rounded down. */
     public static function floor(int $number, int $by): int
     {
         return intdiv($number - self::rest($number, $by), $by);
     }
 
-    /** Rounded up. */
+    /** The quotient, rounded up. */
     public static function ceil(int $number, int $by): int
     {
         return -self::floor(-$number, $by);
     }
 
-    /** What is left behind floor(): never negative. */
+    /** The remainder of floor(): never negative. */
     public static function rest(int $number, int $by): int
     {
         $rest = $number % $by;
@@ -36,7 +36,7 @@ final class Whole
     }
 
     /**
-     * ⌊number·whole / 2^64⌋, for a number of 64 bits.
+     * ⌊number·whole / 2^64⌋, for a 64-bit number.
      *
      * @param array{int, int, int, int} $limbs
      */
@@ -47,7 +47,7 @@ final class Whole
         return ((((($d * $whole >> 16) + $c * $whole) >> 16) + $b * $whole >> 16) + $a * $whole) >> 16;
     }
 
-    /** ⌈part·2^64 / whole⌉ as 17 hexadecimal digits, which are ordered as the numbers; a part is at most the whole. */
+    /** ⌈part·2^64 / whole⌉ as 17 hexadecimal digits, which sort like the numbers; a part is at most the whole. */
     public static function bound(int $part, int $whole): string
     {
         $digits = sprintf('%x', intdiv($part, $whole));

@@ -21,17 +21,17 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * Calls about one spread. Opens it when the service does not know it (any more). Only producers
- * open a spread again that is closed and drained: a consumer that did so would wait there forever.
+ * Calls about one spread. They open the spread if the sidecar does not know it, or has lost it. Only producers open a
+ * closed spread again: a consumer that did so would wait for jobs forever.
  *
  * @internal
  */
 final class Calls
 {
-    /** Of a call: jobs, settlements, or numbers of dead letters. */
+    /** The most jobs, settlements or numbers of dead letters of a call. */
     public const MAX_JOBS = 4_096;
 
-    /** A service that restarts again at once loses the spread between its opening and the call. */
+    /** How often one call opens the spread: a sidecar that restarts again loses it between the opening and the call. */
     public const OPENINGS = 4;
 
     private ?V1\Receipt $receipt = null;
@@ -43,7 +43,7 @@ final class Calls
     ) {
     }
 
-    /** Opens the spread, or finds it open; or closed, if it is to stay so. */
+    /** Opens the spread, unless it is open already. With $leaveClosed, a closed spread stays closed. */
     public function open(bool $leaveClosed = false): SpreadDescription
     {
         $request = (new V1\OpenSpreadRequest())
@@ -58,7 +58,7 @@ final class Calls
         return Messages::description($message);
     }
 
-    /** The earliest receipt of a group that is submitted now. */
+    /** The earliest receipt of a group that is submitted from now on: that of the last opening or submission. */
     public function receipt(): V1\Receipt
     {
         if ($this->receipt === null) {
@@ -68,7 +68,7 @@ final class Calls
         return $this->receipt;
     }
 
-    /** Hands over a part of a group. When the spread is not known, the caller must begin the group again. */
+    /** Submits a part of a group. If the spread is unknown, the caller must start with the first part again. */
     public function submit(V1\GroupPart $part): V1\SubmitGroupsResponse
     {
         $request = (new V1\SubmitGroupsRequest())->setSpreadName($this->spreadName)->setGroups([$part]);
@@ -93,8 +93,8 @@ final class Calls
     }
 
     /**
-     * @param \DateInterval|int|float $wait for the first job, in seconds
-     * @param ?Consumer $by the one that settles the jobs
+     * @param \DateInterval|int|float $wait how long to wait for the first job, in seconds
+     * @param ?Consumer $by the consumer that settles the jobs
      */
     public function pull(
         string $consumerId,
@@ -123,7 +123,7 @@ final class Calls
     }
 
     /**
-     * Settles jobs of one epoch. If the spread is not known, all its leases have ended.
+     * Settles jobs of one epoch. If the spread is unknown, all its leases have ended.
      *
      * @param non-empty-list<JobSettlement> $settlements
      *
@@ -152,7 +152,7 @@ final class Calls
         return $results;
     }
 
-    /** A stream of jobs that has been begun, without credit. */
+    /** Starts a stream of jobs, without credit. */
     public function stream(string $consumerId): Conversation
     {
         $start = (new V1\StreamJobsStart())->setSpreadName($this->spreadName)->setConsumerId($consumerId);
@@ -163,8 +163,8 @@ final class Calls
     }
 
     /**
-     * For a call that found something missing: opens the spread, if it is the spread that is missing, and nobody has
-     * closed it since.
+     * Opens the spread after a call that found something missing. If it is not the spread that is missing, throws the
+     * error again. A spread that was closed meanwhile stays closed.
      *
      * @throws NotFound
      */
@@ -174,7 +174,7 @@ final class Calls
         $this->open(leaveClosed: true);
     }
 
-    /** In seconds, of a span that its message takes. */
+    /** A span in seconds. */
     public static function seconds(\DateInterval|int|float $span): float
     {
         return (float) ($span instanceof \DateInterval ? Times::seconds($span) : $span);

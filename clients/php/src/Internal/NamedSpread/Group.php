@@ -11,7 +11,7 @@ use Offbeat\NamedSpread\GroupStatus;
 use Offbeat\V1;
 
 /**
- * A group that is not known to be settled, with all that is needed to submit it again.
+ * A group that is not known to be settled, with everything that is needed to submit it again.
  *
  * @internal
  */
@@ -21,19 +21,19 @@ final class Group
     private const MAX_PART_JOBS = 65_536;
 
     public readonly string $sha256;
-    /** The earliest receipt that it can have. */
+    /** The receipt that was known before the first attempt to submit the group. */
     public ?V1\Receipt $firstReceipt = null;
-    /** The epoch in which it was received last. */
+    /** The epoch in which it was last received; null until an answer has said so. */
     public ?int $epoch = null;
-    /** Whether it may have been received before. */
+    /** Whether it may have been received before: its commit then has the first receipt. */
     public bool $isRepeated = false;
-    /** Whether an attempt may have been received without an answer. */
+    /** Whether the sidecar may have received an attempt that got no answer. */
     public bool $isUncertain = false;
-    /** @var list<array{int, int}> jobs that are not to be leased again */
+    /** @var list<array{int, int}> indexes of jobs that are known to be settled, as half-open ranges */
     public array $settledRanges = [];
     /** @var list<string> */
     private readonly array $payloads;
-    /** @var list<int> the first job of each part */
+    /** @var list<int> the index of the first job of each part */
     private readonly array $firsts;
 
     /** @param array<string> $payloads */
@@ -89,7 +89,7 @@ final class Group
         return $part;
     }
 
-    /** Of a group that this epoch of the spread has received and forgotten. */
+    /** The status of a group that this epoch of the spread has received and forgotten: it was settled long ago. */
     public function settledLongAgo(): GroupStatus
     {
         $count = count($this->payloads);

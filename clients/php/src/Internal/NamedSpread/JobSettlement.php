@@ -12,7 +12,7 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * A verdict on a leased job.
+ * What to do with a leased job.
  *
  * @internal
  */
@@ -22,7 +22,7 @@ final class JobSettlement
 
     public readonly V1\JobSettlement $message;
 
-    /** @param \DateInterval|int|float $delay SettleAction::Nack and SettleAction::Release only */
+    /** @param \DateInterval|int|float $delay with SettleAction::Nack and SettleAction::Release only */
     public function __construct(
         public readonly LeasedJob|LeaseToken $job,
         public readonly SettleAction $action,
@@ -39,7 +39,7 @@ final class JobSettlement
     }
 
     /**
-     * As many as go into a call, all of one epoch, from the first on.
+     * The first settlements, as many as one call takes: those of jobs of one epoch.
      *
      * @param non-empty-list<self> $settlements
      *
@@ -59,7 +59,10 @@ final class JobSettlement
         return $batch;
     }
 
-    /** Seconds, to the millisecond. Refused here, or it would hold up the settlements that go with it. */
+    /**
+     * Seconds, rounded to milliseconds. An invalid delay is refused here, because the sidecar would refuse all
+     * settlements of its call.
+     */
     private static function millis(\DateInterval|int|float $delay): float
     {
         $seconds = Calls::seconds($delay);

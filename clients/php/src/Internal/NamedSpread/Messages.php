@@ -24,7 +24,7 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * Protobuf messages, as values.
+ * Converts protobuf messages to values.
  *
  * @internal
  */
@@ -56,7 +56,7 @@ final class Messages
         );
     }
 
-    /** @param int $epoch that of the page which lists it */
+    /** @param int $epoch the epoch of the page that lists it */
     public static function deadLetter(V1\DeadLetter $message, int $epoch): DeadLetter
     {
         return new DeadLetter(
@@ -74,7 +74,7 @@ final class Messages
      * Jobs that were leased at one moment.
      *
      * @param float $deadline when the leases end, by Clock
-     * @param ?Consumer $consumer the one that settles them
+     * @param ?Consumer $consumer the consumer that settles the jobs
      *
      * @return list<LeasedJob>
      */
@@ -109,7 +109,7 @@ final class Messages
         return (float) Times::seconds(Times::fromDuration($message->getLeaseDuration()));
     }
 
-    /** The limits that are given, as a message; null stands for the others. */
+    /** The limits that are not null, as a message. */
     public static function limits(
         string $field,
         ?int $maxAttemptCount,

@@ -10,7 +10,7 @@ use Offbeat\NamedSpread\EmptyReason;
 use Offbeat\NamedSpread\PulledJobs;
 
 /**
- * Takes jobs by unary calls.
+ * A consumer that pulls jobs with unary calls.
  *
  * @internal
  */
@@ -35,7 +35,7 @@ final class PullConsumer extends Consumer
 
     protected function fetch(): void
     {
-        $this->settleByCalls(); // first, since what is settled makes room for more
+        $this->settleByCalls(); // first, because settled jobs make room for others
         $pulled = $this->retries->run(
             fn (): PulledJobs => $this->calls->pull($this->consumerId, $this->batchSize, $this->wait, $this),
         );

@@ -13,14 +13,14 @@ use Offbeat\Internal\Clock;
 use Offbeat\Internal\Transport\RetryingTransport;
 
 /**
- * Makes a call again, with pauses, while the service restarts or is full; until so many seconds
- * have passed without a call that succeeded.
+ * Retries calls, with pauses, while the sidecar restarts or is full, until no call has succeeded for a number of
+ * seconds.
  *
  * @internal
  */
 final class Retries
 {
-    /** Of the calls that are not made by a producer or a consumer: as of the other services. */
+    /** Seconds for calls that neither a producer nor a consumer makes: the same as for other services. */
     private const OF_A_CALL = RetryingTransport::PATIENCE_SECONDS;
 
     private const PAUSE = 0.05; // doubled each time
@@ -37,7 +37,7 @@ final class Retries
         }
     }
 
-    /** For a call that may take so many seconds. */
+    /** The retries of a single call with this timeout, in seconds. */
     public static function ofACall(float $timeout): self
     {
         return new self(min(self::OF_A_CALL, $timeout));
@@ -51,12 +51,12 @@ final class Retries
      *
      * @return T
      *
-     * @throws OffbeatException the last one
+     * @throws OffbeatException the last error
      */
     public function run(\Closure $call, float $deadline = INF): mixed
     {
         if ($this->lastFailure < Clock::now() - self::LONGEST_PAUSE) {
-            $this->since = null; // nobody tried meanwhile
+            $this->since = null; // the last failure is too long ago to count
         }
         while (true) {
             $this->since ??= Clock::now();

@@ -11,8 +11,8 @@ use Offbeat\Internal\Transport\Endpoint;
 use Offbeat\Internal\Transport\Transport;
 
 /**
- * NamedSpreadService. Makes each call once: who made it must know whether it may have been
- * answered before.
+ * Calls of NamedSpreadService. Each is sent once, because the caller must know whether an earlier attempt may have been
+ * received.
  *
  * @internal
  */
@@ -29,7 +29,7 @@ final class Service
      * @template T of Message
      *
      * @param T $response
-     * @param float $wait how long the service may wait before it answers, in seconds
+     * @param float $wait how long the sidecar may wait before it answers, in seconds
      *
      * @return T
      *

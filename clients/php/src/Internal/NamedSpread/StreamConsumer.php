@@ -18,23 +18,23 @@ use Offbeat\Times;
 use Offbeat\V1;
 
 /**
- * Takes jobs from a stream, and settles them on it. When it breaks, settlements without an answer are
- * sent again by calls, and another stream is begun.
+ * A consumer that takes jobs from a stream, and settles them on it. If the stream breaks off, settlements without a
+ * result are sent again by calls, and another stream is started.
  *
  * @internal
  */
 final class StreamConsumer extends Consumer
 {
-    /** How long the beginning of a stream may take, in seconds, and how often it is tried. */
+    /** How long the start of a stream may take, in seconds, and how often it is tried. */
     private const LONG_BEGINNING = 0.1;
     private const BEGINNINGS = 3;
 
     private ?Conversation $conversation = null;
-    /** What the service's clock counts from, by Clock. */
+    /** The zero of the sidecar's clock, by Clock. */
     private float $zero = 0;
-    /** @var list<JobSettlement> sent on the stream */
+    /** @var list<JobSettlement> sent on the stream, without a result yet */
     private array $unanswered = [];
-    /** Jobs handed out or dropped since credit was granted. */
+    /** Jobs that were handed out or dropped since credit was last granted. */
     private int $used = 0;
 
     public function __construct(
@@ -87,7 +87,7 @@ final class StreamConsumer extends Consumer
         } catch (OffbeatException) {
             $this->disconnect();
         }
-        $this->settleByCalls(); // what could not be written
+        $this->settleByCalls(); // those that could not be written
     }
 
     protected function handedOut(): void
@@ -107,7 +107,7 @@ final class StreamConsumer extends Consumer
     {
         try {
             $this->write();
-            $this->conversation?->finish(); // from here on nothing more is leased
+            $this->conversation?->finish(); // no more jobs are leased after this
             while ($this->conversation !== null) {
                 $this->read($this->calls->service->timeout);
             }
@@ -131,13 +131,13 @@ final class StreamConsumer extends Consumer
             if ($started === null) {
                 throw new Unavailable('the stream did not begin');
             }
-            // A lease seems shorter by what the beginning took.
+            // Each lease seems shorter by the time that the start took: after a slow start, try again.
             if (Clock::now() - $asked <= self::LONG_BEGINNING || $beginning === self::BEGINNINGS) {
                 break;
             }
             $this->disconnect();
         }
-        // What the service did at that time was not before it was asked: so no lease seems longer than it is.
+        // The stream cannot have started before it was requested, so that no lease seems longer than it is.
         $this->zero = $asked - Times::seconds(Times::fromDuration($started->getUptime()));
         $this->conversation->write((new V1\StreamJobsRequest())->setCredit(self::credit($this->window))->serializeToString());
     }
@@ -153,12 +153,12 @@ final class StreamConsumer extends Consumer
         }
     }
 
-    /** Sends the settlements that are queued, if there is a stream. */
     private static function credit(int $jobCount): V1\JobCredit
     {
         return (new V1\JobCredit())->setJobCount($jobCount);
     }
 
+    /** Sends the queued settlements, if there is a stream. */
     private function write(): void
     {
         while ($this->conversation !== null && $this->queued !== []) {
@@ -176,7 +176,7 @@ final class StreamConsumer extends Consumer
     }
 
     /**
-     * Takes a message, and says what became of settlements by it.
+     * Receives a message. Returns the jobs whose settlements it answers, and their outcomes.
      *
      * @return list<array{LeasedJob, SettleOutcome}>
      */
@@ -191,7 +191,7 @@ final class StreamConsumer extends Consumer
         }
         if ($response->hasLeased()) {
             $leased = $response->getLeased();
-            // Not later than now, whichever of the two clocks is the quicker one.
+            // Not later than now, even if one of the two clocks is faster.
             $start = min($this->zero + Times::seconds(Times::fromDuration($leased->getLeaseStartUptime())), Clock::now());
             $jobs = Messages::jobs($leased, $start + Messages::lease($leased), $this);
             array_map($this->ready->enqueue(...), $jobs);

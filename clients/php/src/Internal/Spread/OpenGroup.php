@@ -7,7 +7,7 @@ namespace Offbeat\Internal\Spread;
 use Offbeat\Exception\InvalidArgument;
 
 /**
- * A group that is open: its jobs that were pulled, and those to come.
+ * An open group: its jobs that were pulled, and those to come.
  *
  * @internal
  */
@@ -26,7 +26,7 @@ final class OpenGroup
         $this->ended = $left === 0;
     }
 
-    /** Pulls up to so many jobs; how many came. */
+    /** Pulls up to $count jobs. Returns how many there were. */
     public function pull(int $count): int
     {
         for ($pulled = 0; $pulled < $count && !$this->ended; ++$pulled) {

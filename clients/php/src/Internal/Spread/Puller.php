@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Spread;
 
 /**
- * Takes an iterable one by one: a generator goes no further than what was asked for.
+ * Takes the values of an iterable one by one: a generator runs no further than requested.
  *
  * @internal
  */
@@ -24,7 +24,7 @@ final class Puller
         };
     }
 
-    /** Whether there is a next one. */
+    /** Takes the next value. Returns whether there was one. */
     public function next(mixed &$value): bool
     {
         if ($this->begun) {

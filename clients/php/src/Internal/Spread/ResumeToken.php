@@ -8,8 +8,8 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\V1;
 
 /**
- * The place where a spread continues, as its user keeps it: what the sidecar is asked with, and what the client
- * must know, since the sidecar's own token is opaque.
+ * The position at which a spread continues, as its user keeps it: the first request to the sidecar, and what the client
+ * itself must know, because the sidecar's own token is opaque.
  *
  * @internal
  */
@@ -20,9 +20,9 @@ final class ResumeToken
     private const HEAD_BYTES = 10;
 
     /**
-     * @param bool $isSized whether the sidecar wants the size of each group
+     * @param bool $isSized whether groups must have a size
      * @param int $begin the first turn that was not taken
-     * @param V1\SpreadRequest $first the first message, with the spec or with the place to continue
+     * @param V1\SpreadRequest $first the first message, with the spec or with the position to continue from
      */
     public function __construct(
         public readonly bool $isSized,
@@ -31,7 +31,7 @@ final class ResumeToken
     ) {
     }
 
-    /** @throws InvalidArgument if the bytes are no token */
+    /** @throws InvalidArgument if the bytes are not a token */
     public static function parse(string $bytes): self
     {
         $first = new V1\SpreadRequest();
@@ -50,7 +50,7 @@ final class ResumeToken
         return new self($head['sized'] === 1, $head['begin'], $first);
     }
 
-    /** The place behind some turns of a message. */
+    /** The position after the first $taken turns of a message. */
     public function behind(V1\SpreadTurns $turns, int $taken): self
     {
         $indexes = iterator_to_array($turns->getGroupIndexes(), false);

@@ -37,7 +37,7 @@ final class Address
         return new self($text, $text, trim($found[1], '[]'), (int) $found[2], null);
     }
 
-    /** Whether what is sent there does not leave this machine. */
+    /** Whether data that is sent there stays on this machine. */
     public function isLocal(): bool
     {
         return $this->path !== null

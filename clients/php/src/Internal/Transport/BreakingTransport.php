@@ -15,13 +15,13 @@ use Offbeat\Internal\Breaker\Store;
 use Offbeat\Internal\Clock;
 
 /**
- * Makes no calls for a while when those before got no answer.
+ * A circuit breaker: makes no calls for a while after consecutive calls without an answer. See Breaker.
  *
  * @internal
  */
 final class BreakingTransport implements Transport
 {
-    /** So long the others wait for the call that is let through, at most. */
+    /** The longest time that calls fail because one that was let through has no answer yet. */
     private const MAX_PROBE_SECONDS = 30.0;
     private const PROBE_SPARE_SECONDS = 1.0;
 
@@ -33,7 +33,7 @@ final class BreakingTransport implements Transport
     ) {
     }
 
-    /** State that all processes share that call an address. */
+    /** The state for an address, shared by the processes that call it. */
     public static function store(string $address): Store
     {
         $name = 'offbeat-breaker-' . substr(hash('sha256', $address), 0, 32);
@@ -68,9 +68,9 @@ final class BreakingTransport implements Transport
     }
 
     /**
-     * Lets one call through when the time is over.
+     * Lets one call through once the breaker has been open for long enough.
      *
-     * @throws CircuitOpen for all others
+     * @throws CircuitOpen for all other calls
      */
     private function pass(State $state, float $timeout): void
     {
@@ -91,7 +91,10 @@ final class BreakingTransport implements Transport
         }
     }
 
-    /** How long calls fail at once from now on; what lies too far ahead is from before the machine was started. */
+    /**
+     * How much longer calls fail at once, in seconds. An instant that is too far ahead is from before a restart of the
+     * machine.
+     */
     private function left(State $state, float $now): float
     {
         $open = $state->openUntil - $now;
@@ -103,7 +106,7 @@ final class BreakingTransport implements Transport
     private function failed(State $state, bool $isProbe): ?State
     {
         if ($state->openFor > 0.0 && !$isProbe) {
-            return null; // it was in flight when the others opened it
+            return null; // the call was in flight when others opened the breaker
         }
         $failures = $state->failures + 1;
         if ($failures < $this->breaker->failureCount) {

@@ -8,13 +8,13 @@ use Offbeat\Exception\OffbeatException;
 use Offbeat\Internal\Wire;
 
 /**
- * What the sidecar refuses with in the Connect protocol, which is JSON.
+ * Converts errors of the Connect protocol, which are JSON, to exceptions.
  *
  * @internal
  */
 final class ConnectError
 {
-    /** The gRPC codes by their names, from 1. */
+    /** The names of the gRPC codes, from 1. */
     private const CODES = [
         'canceled', 'unknown', 'invalid_argument', 'deadline_exceeded', 'not_found', 'already_exists',
         'permission_denied', 'resource_exhausted', 'failed_precondition', 'aborted', 'out_of_range',
@@ -22,7 +22,7 @@ final class ConnectError
     ];
     private const UNKNOWN = 2;
 
-    /** @param array<string, mixed> $error as it was decoded; what is of another kind than it should be counts as missing */
+    /** @param array<string, mixed> $error as it was decoded; a value of the wrong type counts as missing */
     public static function exception(array $error): OffbeatException
     {
         $status = '';

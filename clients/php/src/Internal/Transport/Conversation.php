@@ -10,8 +10,8 @@ use Offbeat\Exception\Unavailable;
 use Offbeat\Tls;
 
 /**
- * Messages in both directions at the same time: the Connect protocol's streaming form over an
- * HTTP/1.1 connection of its own, with TLS or without, by PHP's own sockets.
+ * Messages in both directions at the same time: the streaming form of the Connect protocol, over an HTTP/1.1 connection
+ * of its own, with or without TLS, on PHP's own sockets.
  *
  * @internal
  */
@@ -30,14 +30,14 @@ final class Conversation
     private string $bytes = '';
     private string $messages = '';
     private bool $answered = false;
-    /** What is left of a body of a known length, as a refusal has it. */
+    /** The bytes of the body that are left, if its length is known, as with a refusal. */
     private ?int $length = null;
     private readonly ?float $deadline;
     private ?float $readDeadline = null;
 
     /**
-     * @param ?float $timeout when the last message must have come, in seconds; null for never
-     * @param ?float $connectTimeout when it must be connected, in seconds; null for no other limit
+     * @param ?float $timeout seconds until the last message must have arrived; null for no limit
+     * @param ?float $connectTimeout seconds until the connection must be open; null for no other limit
      */
     public function __construct(
         private readonly Endpoint $endpoint,
@@ -72,7 +72,7 @@ final class Conversation
         $this->send(dechex(strlen($envelope)) . "\r\n$envelope\r\n");
     }
 
-    /** Says that no more messages come; the sidecar still answers those that have. */
+    /** Says that no messages follow. Messages of the sidecar may still arrive. */
     public function finish(): void
     {
         $this->send("0\r\n\r\n");
@@ -81,9 +81,9 @@ final class Conversation
     /**
      * The bytes of the next message; null when the sidecar has ended the stream.
      *
-     * @param ?float $timeout when it must have come, in seconds; null for no other limit
+     * @param ?float $timeout seconds until it must have arrived; null for no other limit
      *
-     * @throws OffbeatException what it was refused with
+     * @throws OffbeatException the refusal of the sidecar, or the reason why no message has arrived
      */
     public function read(?float $timeout = null): ?string
     {
@@ -154,7 +154,7 @@ final class Conversation
             'alpn_protocols' => 'http/1.1',
         ];
         if ($tls->ca !== null) {
-            // A folder without certificates: not the one of php.ini, too.
+            // A folder without certificates, so that the folder of php.ini is not trusted too.
             $options += ['cafile' => $tls->ca, 'capath' => __DIR__];
         }
         if ($tls->certificate !== null) {
@@ -164,7 +164,7 @@ final class Conversation
         return $options;
     }
 
-    /** Reads while it cannot write: or both sides could wait for each other. */
+    /** Reads while it cannot write: otherwise both sides could wait for each other. */
     private function send(#[\SensitiveParameter] string $bytes): void
     {
         while ($bytes !== '') {
@@ -179,12 +179,12 @@ final class Conversation
         }
     }
 
-    /** What the sidecar refused the stream with before it closed the connection; null if it said nothing. */
+    /** The refusal that the sidecar sent before it closed the connection; null if it sent none. */
     private function lastWord(): ?OffbeatException
     {
         try {
             while ($this->read() !== null) {
-                // Messages from before that end: nobody takes them any more.
+                // Messages that came before the end are of no use any more.
             }
         } catch (Unavailable) {
         } catch (OffbeatException $refused) {
@@ -210,7 +210,7 @@ final class Conversation
         $this->bytes .= $part;
     }
 
-    /** Waits until it can go on; whether there is something to read. */
+    /** Waits until the socket is ready. Returns whether there is something to read. */
     private function wait(bool $writing): bool
     {
         $left = $this->left() ?? 1e8;
@@ -223,7 +223,7 @@ final class Conversation
         return $read !== [];
     }
 
-    /** Moves what has come of the body to the messages; false if nothing has. */
+    /** Moves the part of the body that has arrived to the messages. Returns false if there is none. */
     private function dechunk(): bool
     {
         if (!$this->answered && !$this->readHead()) {

@@ -11,8 +11,8 @@ use Offbeat\Exception\ResourceExhausted;
 use Offbeat\Tls;
 
 /**
- * The Connect protocol's unary form by ext-curl: a POST over HTTP/1.1 with the message's bytes, over
- * TCP, TLS or a Unix socket. (Before 8.0, libcurl cannot use a connection for gRPC twice.)
+ * The unary form of the Connect protocol over ext-curl: a POST over HTTP/1.1 with the bytes of the message, over TCP,
+ * TLS or a Unix socket. (Before version 8.0, libcurl cannot use a connection for gRPC twice.)
  *
  * Connects at the first call and keeps the connection for the next ones.
  *
@@ -22,16 +22,16 @@ final class CurlTransport implements Transport
 {
     use NotSerializable;
 
-    /** A batch of 65,536 IDs that are all refused, with what is wrong about each. */
+    /** Enough for a batch of 65,536 IDs that are all refused, with an error for each. */
     private const MAX_ANSWER_BYTES = 64 << 20;
     /** The sidecar closes idle connections after 60 s. */
     private const KEEP_IDLE_SECONDS = 30;
-    /** As a rule. */
+    /** How much of a request the sidecar usually reads together with its head. */
     private const READ_WITH_THE_HEAD_BYTES = 8 << 10;
     private const BUFFER_BYTES = 256 << 10;
     /** 23 days: libcurl counts milliseconds in 32 bits on some systems. */
     private const MAX_TIMEOUT_SECONDS = 2_000_000;
-    /** A whole one, of a body whose end is known. */
+    /** A complete head, of a body whose end is known. */
     private const HEAD = '/^(content-length|transfer-encoding):.*^\r\n$/ims';
     private const TLS_ERRORS = [CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT, CURLE_SSL_CACERT_BADFILE];
 
@@ -60,18 +60,18 @@ final class CurlTransport implements Transport
         [$head, $body] = $this->exchange($handle, $method, $bytes, $timeout, 'expect:');
         $left = $deadline - hrtime(true) / 1e9;
         if (curl_errno($handle) === CURLE_SEND_ERROR && $left > 0) {
-            // It may have been answered before all of it was sent, and libcurl did not read that. Nothing was
-            // done by a part of a message: it is sent again, and this time only when it is asked for.
+            // The sidecar may have answered before it had read the whole message, and libcurl did not read that answer.
+            // A part of a message has no effect: send the message again, but only after the sidecar asks for it.
             [$head, $body] = $this->exchange($handle, $method, $bytes, $left, 'expect: 100-continue');
         }
         $this->checkConnection($handle, strlen($body), $timeout);
         if (preg_match(self::HEAD, $head) !== 1) {
-            // Which libcurl takes for an answer that is empty, or as long as what has come.
+            // libcurl accepts such an answer, as empty or as long as the part that has arrived.
             throw $this->endpoint->unreachable('the answer broke off');
         }
 
         if (strlen($bytes) > self::READ_WITH_THE_HEAD_BYTES && curl_getinfo($handle, CURLINFO_RESPONSE_CODE) !== 200) {
-            $this->close(); // as the sidecar may: it refuses without reading all, and the next call would be lost
+            $this->close(); // the sidecar may refuse before it has read everything, and then closes the connection too
         }
 
         return $this->answer($handle, $body);
@@ -84,7 +84,7 @@ final class CurlTransport implements Transport
         }
     }
 
-    /** @return array{string, string} what came of the head and of the body */
+    /** @return array{string, string} the parts of the head and of the body that have arrived */
     private function exchange(CurlHandle $handle, string $method, string $bytes, float $timeout, string $expectation): array
     {
         $head = $body = '';
@@ -110,7 +110,8 @@ final class CurlTransport implements Transport
 
                 return strlen($line);
             },
-            // Without $this, or the handle would keep its connection until PHP looks for cycles.
+            // Static, because a reference to $this would make a cycle: the handle would keep its connection until PHP
+            // collects cycles.
             CURLOPT_WRITEFUNCTION => static function (CurlHandle $handle, string $part) use (&$body, $maxByteCount): int {
                 $body .= $part;
 
@@ -129,8 +130,8 @@ final class CurlTransport implements Transport
             return $this->handle;
         }
         if ($this->handle !== null) {
-            // The connection is the parent's: destroying the handle would say goodbye on it. (As the
-            // end of this process will: the parent then makes a new one, by a retry.)
+            // The connection belongs to the parent, and destroying the handle would shut it down. (The end of this
+            // process does so anyway: the parent then makes a new connection, by a retry.)
             self::$inherited[] = $this->handle;
         }
         $this->pid = $pid;
@@ -159,7 +160,7 @@ final class CurlTransport implements Transport
         if ($tls !== null) {
             $options += self::tlsOptions($tls, $address);
         }
-        if (defined('CURLOPT_MAXAGE_CONN')) { // PHP 8.2
+        if (defined('CURLOPT_MAXAGE_CONN')) { // PHP 8.2 and later
             $options[CURLOPT_MAXAGE_CONN] = self::KEEP_IDLE_SECONDS;
         }
         curl_setopt_array($handle, $options);
@@ -172,12 +173,12 @@ final class CurlTransport implements Transport
     {
         $options = [
             CURLOPT_SSLVERSION => CURL_SSLVERSION_TLSv1_2, // or later
-            CURLOPT_CONNECT_TO => ["::$address->authority"], // the name in the URL is only that of the certificate
+            CURLOPT_CONNECT_TO => ["::$address->authority"], // the URL may have the name of the certificate instead
         ];
         if ($tls->ca !== null) {
             $options[CURLOPT_CAINFO] = $tls->ca;
-            // libcurl would still trust a folder of the system's. PHP cannot say that there is
-            // none, and in this one there are no certificates.
+            // libcurl would also trust the folder of the system. PHP cannot unset that folder; this one has no
+            // certificates.
             $options[CURLOPT_CAPATH] = __DIR__;
         }
         if ($tls->certificate !== null) {
@@ -207,7 +208,7 @@ final class CurlTransport implements Transport
         };
     }
 
-    /** The message of an answer, if it is one. */
+    /** The message of an answer. Throws the error if it is not one. */
     private function answer(CurlHandle $handle, string $body): string
     {
         $http = curl_getinfo($handle, CURLINFO_RESPONSE_CODE);

@@ -10,7 +10,7 @@ use Offbeat\Exception\Untrusted;
 use Offbeat\Tls;
 
 /**
- * A sidecar: where it is, how we know it, and how it knows us.
+ * A sidecar: its address, how its identity is verified, and the token that authenticates this client.
  *
  * @internal
  */
@@ -45,7 +45,7 @@ final class Endpoint
         return new self($place, $tls, $token === null ? null : new Secret($token));
     }
 
-    /** The value of the header that says who we are. A token is asked for each time: it may change. */
+    /** The value of the authorization header, with the current token; null if there is no token. */
     public function authorization(): ?string
     {
         if ($this->token === null) {
@@ -56,7 +56,7 @@ final class Endpoint
         return 'Bearer ' . self::checked($token instanceof \Closure ? $token() : $token);
     }
 
-    /** The host, as HTTP names it. */
+    /** The host and port, as HTTP names them. */
     public function authority(): string
     {
         $name = $this->tls?->serverName;
@@ -85,13 +85,13 @@ final class Endpoint
         );
     }
 
-    /** What ext-grpc and PHP's sockets say in words alone: whether it was TLS that failed, for good. */
+    /** Whether TLS failed for good, by the texts of ext-grpc and of PHP's sockets, which say it in no other way. */
     public static function saysUntrusted(string $words): bool
     {
         return preg_match('/certificate verify failed|not in peer certificate|did not match expected|peer certificate CN/i', $words) === 1;
     }
 
-    /** Without what PHP says before OpenSSL's words, on lines of their own. */
+    /** The text without what PHP puts before OpenSSL's own. */
     private static function plain(string $why): string
     {
         return preg_replace('/^\w+\(\): |SSL operation failed with code \d+\. OpenSSL Error messages:\s*/', '', $why);
@@ -99,7 +99,7 @@ final class Endpoint
 
     private static function checked(#[\SensitiveParameter] mixed $token): string
     {
-        $trimmed = is_string($token) ? trim($token) : ''; // a file has a line break at its end
+        $trimmed = is_string($token) ? trim($token) : ''; // files end with a line break
         if (preg_match('#^[A-Za-z0-9._~+/=-]+$#D', $trimmed) !== 1) {
             throw InvalidArgument::refused('token', '[redacted]', 'must be letters, digits and -._~+/= alone');
         }

@@ -7,7 +7,7 @@ namespace Offbeat\Internal\Transport;
 use Offbeat\Exception\OffbeatException;
 
 /**
- * gRPC by ext-grpc: it needs only the extension, none of its PHP classes.
+ * gRPC over ext-grpc. It needs only the extension, none of its PHP classes.
  *
  * @internal
  */
@@ -15,7 +15,7 @@ final class GrpcTransport implements Transport
 {
     use NotSerializable;
 
-    /** A batch of 65,536 IDs that are all refused, with what is wrong about each. */
+    /** Enough for a batch of 65,536 IDs that are all refused, with an error for each. */
     private const MAX_ANSWER_BYTES = 64 << 20;
     private const MAX_TIMEOUT_SECONDS = 2_000_000;
 
@@ -70,9 +70,9 @@ final class GrpcTransport implements Transport
             'grpc.primary_user_agent' => 'offbeat-php',
             'grpc.max_receive_message_length' => $this->maxAnswerBytes,
             'grpc.enable_http_proxy' => 0,
-            'grpc.enable_retries' => 0, // ours are made within the deadline
+            'grpc.enable_retries' => 0, // RetryingTransport retries, within the deadline
             'force_new' => $this->fresh,
-            'grpc.use_local_subchannel_pool' => 1, // or a new channel would wait with the old one
+            'grpc.use_local_subchannel_pool' => 1, // otherwise a new channel would share the backoff of the old one
         ];
         if ($address->path !== null) {
             // ext-grpc would send the socket's path as the authority, which HTTP/2 servers refuse.
@@ -94,14 +94,14 @@ final class GrpcTransport implements Transport
             return $message ?? throw new OffbeatException("$where: the answer is none of a sidecar");
         }
         if ($status->code === Status::UNAVAILABLE) {
-            // For a while this channel would not even try to connect again, and the extension
-            // keeps it for the next one who asks.
+            // For a while, this channel would not try to connect again, and the extension would return it for the next
+            // request of a channel too.
             $this->close();
             $this->fresh = true;
         }
         $details = $status->metadata['grpc-status-details-bin'][0] ?? '';
         if ($status->code === Status::UNAVAILABLE && $details === '') {
-            // ext-grpc's own words, about the way and not about the question
+            // A text of ext-grpc itself, about the connection and not about the request.
             throw $this->endpoint->tls !== null && Endpoint::saysUntrusted($status->details)
                 ? $this->endpoint->untrusted($status->details)
                 : $this->endpoint->unreachable($status->details);

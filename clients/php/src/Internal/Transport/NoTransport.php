@@ -7,7 +7,7 @@ namespace Offbeat\Internal\Transport;
 use Offbeat\Exception\NeedsSidecar;
 
 /**
- * The way to no sidecar, of Mode::Local.
+ * The transport of a client that never calls a sidecar: Mode::Local.
  *
  * @internal
  */

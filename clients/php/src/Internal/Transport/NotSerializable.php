@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Transport;
 
 /**
- * For what holds a connection or a secret: neither is of use in a file or in another process.
+ * For classes that hold a connection or a secret: neither is of use in a file or in another process.
  *
  * @internal
  */

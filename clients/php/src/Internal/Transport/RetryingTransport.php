@@ -8,15 +8,15 @@ use Offbeat\Exception\DeadlineExceeded;
 use Offbeat\Exception\Unavailable;
 
 /**
- * Makes calls again that found no sidecar, for as long as a restart may take and the call's
- * deadline allows. The methods that go by it are pure functions, so that it does no harm if
- * an attempt was answered and the answer lost.
+ * Retries calls that do not reach the sidecar, for as long as a restart may take and the call's deadline allows. The
+ * methods that are called through it are pure functions, so that it does no harm if an earlier attempt was answered and
+ * the answer was lost.
  *
  * @internal
  */
 final class RetryingTransport implements Transport
 {
-    /** Since the first attempt failed. */
+    /** Seconds after the first failed attempt, until which calls are retried. */
     public const PATIENCE_SECONDS = 4.0;
 
     private const PAUSE_SECONDS = 0.05; // doubled each time
@@ -41,7 +41,7 @@ final class RetryingTransport implements Transport
             try {
                 return $this->transport->call($method, $bytes, $left);
             } catch (DeadlineExceeded $late) {
-                // Why it could not be reached says more than that time is up.
+                // The reason why the sidecar could not be reached says more than a timeout.
                 throw $lost ?? $late;
             } catch (Unavailable $lost) {
                 $end ??= min($deadline, self::now() + $this->patience);

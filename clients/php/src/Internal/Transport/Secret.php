@@ -5,7 +5,8 @@ declare(strict_types=1);
 namespace Offbeat\Internal\Transport;
 
 /**
- * Holds a value that nothing shows: outside of the object, since dumps and casts read its properties.
+ * Holds a value so that nothing shows it: outside of the object, because dumps and casts read the properties of
+ * objects.
  *
  * @internal
  */

@@ -18,8 +18,8 @@ use Offbeat\Internal\Wire;
 /**
  * Converts the status of a call to an exception.
  *
- * Generated classes of google.rpc would clash with those of google/common-protos in the
- * same application, so that its few messages are read without.
+ * It reads the few messages of google.rpc that it needs without generated classes: these would clash with the classes
+ * of google/common-protos in the same application.
  *
  * @internal
  */
@@ -31,13 +31,13 @@ final class Status
 
     private const TYPE_PREFIX = 'type.googleapis.com/';
 
-    /** @param string $status a google.rpc.Status, in bytes; empty where there is none */
+    /** @param string $status the bytes of a google.rpc.Status; empty if there is none */
     public static function exception(int $code, string $message, string $status): OffbeatException
     {
         try {
             $details = self::details($status);
         } catch (\UnexpectedValueException) {
-            $details = []; // worth less than what the code and the message say
+            $details = []; // the code and the message are enough
         }
         $info = self::of('google.rpc.ErrorInfo', $details);
         $metadata = $info['metadata'] ?? [];
@@ -113,7 +113,7 @@ final class Status
     }
 
     /**
-     * The messages in a field; each begins with two texts.
+     * The messages in a field, each as its first two texts.
      *
      * @param array<int, list<int|string>> $fields
      *

@@ -7,19 +7,19 @@ namespace Offbeat\Internal\Transport;
 use Offbeat\Exception\OffbeatException;
 
 /**
- * Messages to the sidecar and back, as bytes.
+ * Sends messages to the sidecar, and returns its answers, as bytes.
  *
  * @internal
  */
 interface Transport
 {
     /**
-     * The bytes of the answer to the bytes of a question.
+     * Sends the bytes of a request, and returns the bytes of the answer.
      *
      * @param string $method with its service, such as offbeat.v1.SlotService/AssignSlot
      * @param float $timeout seconds until the answer must be complete
      *
-     * @throws OffbeatException what went wrong
+     * @throws OffbeatException the refusal of the sidecar, or the reason why there is no answer
      */
     public function call(string $method, string $bytes, float $timeout): string;
 
