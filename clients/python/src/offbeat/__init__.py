@@ -1,8 +1,8 @@
-"""Client of Offbeat, the scheduling sidecar: it says when jobs run.
+"""Client of Offbeat, a scheduling sidecar that says when jobs run.
 
 A schedule cuts a repeating cycle into slots and gives each ID one slot and one
-offset in it. The decision is a pure function of the question, whether the sidecar makes it or
-the client alone: every producer, in every language, gets the same answer.
+offset in it. A decision is a pure function of the request, whether the sidecar or the client
+itself makes it: every producer, in every language, gets the same answer.
 """
 
 from ._columns import DEFAULT_COLUMNS

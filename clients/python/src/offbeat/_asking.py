@@ -1,4 +1,4 @@
-"""How questions are asked: by calls that wait, or by calls that are awaited."""
+"""How questions are asked: by blocking calls, or by coroutines."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .schedule import AnySchedule
 
 T = TypeVar("T")
 
-#: For so many seconds a question that did not reach the sidecar is asked again: a restart takes
-#: less. The transports give up sooner, after a few attempts.
+#: How long to retry, in seconds from the first attempt that did not reach the sidecar. A restart
+#: of the sidecar takes less. The transports themselves give up sooner, after a few attempts.
 _PATIENCE = 4.0
 
-#: How long the attempts of a transport take at most, in seconds, when nobody is there.
+#: How long a transport's own attempts take at most, in seconds, when nothing listens.
 _TRANSPORT_ATTEMPTS = 0.5
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.4
@@ -33,17 +33,16 @@ class _Attempts:
     """The attempts to ask one question, within the deadline of its call."""
 
     def __init__(self, seconds: float) -> None:
-        """Begin with the first."""
         self._end = time.monotonic() + seconds
         self._patient_until: float | None = None
         self._pause = _FIRST_PAUSE
 
     def left(self) -> float:
-        """Return the timeout of the next attempt."""
+        """Return the timeout of the next attempt, in seconds."""
         return max(self._end - time.monotonic(), 0.0)
 
     def pause(self) -> float | None:
-        """Return how long to wait after a failed attempt; none if it was the last."""
+        """Return the seconds to wait after a failed attempt; ``None`` if it was the last."""
         now, pause = time.monotonic(), self._pause
         if self._patient_until is None:
             self._patient_until = min(now + _PATIENCE, self._end - _TRANSPORT_ATTEMPTS)
@@ -54,7 +53,7 @@ class _Attempts:
 
 
 class Deciding:
-    """Calls about schedules that need no sidecar, of both clients."""
+    """What both clients have that needs no sidecar."""
 
     _decisions: Decisions
 
@@ -64,10 +63,11 @@ class Deciding:
         return self._decisions.mode
 
     def local_refusal(self, schedule: AnySchedule) -> str | None:
-        """Say why a schedule needs a sidecar; ``None`` if it does not. In any mode.
+        """Say why a schedule needs a sidecar; ``None`` if it does not.
 
-        For a check at start, of what else ``NeedsSidecar`` would say when it is first used. A
-        schedule that cannot be is refused. By name, it must stand in the file of ``schedules``.
+        Use it at start to find a schedule that would otherwise raise ``NeedsSidecar`` at its
+        first use. The result does not depend on the mode. Raises an exception for an invalid
+        schedule, and for a name that the ``schedules`` file does not have.
         """
         return self._decisions.local_refusal(schedule)
 
@@ -89,7 +89,7 @@ class Asking(Deciding):
                 call = self._call_until_reached if patient else self._call
                 try:
                     response = call(method, request, seconds)
-                except OffbeatError as error:  # there may be another way to the answer
+                except OffbeatError as error:  # the question may have another way to its answer
                     method, request, patient = calls.throw(error)
                 else:
                     method, request, patient = calls.send(response)
@@ -132,7 +132,7 @@ class AsyncAsking(Deciding):
                 call = self._call_until_reached if patient else self._call
                 try:
                     response = await call(method, request, seconds)
-                except OffbeatError as error:  # there may be another way to the answer
+                except OffbeatError as error:  # the question may have another way to its answer
                     method, request, patient = calls.throw(error)
                 else:
                     method, request, patient = calls.send(response)

@@ -1,4 +1,4 @@
-"""Calls about slots, from asyncio."""
+"""Calls about slots, as coroutines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .v1 import slots_pb2 as pb
 
 
 class AsyncSlotCalls(AsyncAsking):
-    """The calls of ``SlotService`` that say where IDs stand, as coroutines."""
+    """The calls of ``SlotService`` about schedules, slots and assignments, as coroutines."""
 
     async def describe_schedule(
         self,
@@ -228,7 +228,7 @@ class AsyncSlotCalls(AsyncAsking):
 
 
 async def _batches(ids: Iterable[IdT] | AsyncIterable[IdT], size: int) -> AsyncIterator[list[IdT]]:
-    """Cut IDs into batches that fit into messages; lazily."""
+    """Cut IDs lazily into batches that each fit into one message."""
     if not isinstance(ids, AsyncIterable):
         for batch in batches(ids, size):
             yield batch

@@ -1,4 +1,4 @@
-"""How a client reaches the sidecar: calls by the Connect protocol, streams by gRPC."""
+"""How a client reaches the sidecar: unary calls use the Connect protocol, streams use gRPC."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .access import Access
 
 
 class Channel(Unpicklable):
-    """Connects at the first call; streams, which are rare, have a connection of their own."""
+    """Connects at the first call; streams, which are rare, use a separate connection."""
 
     def __init__(self, access: Access) -> None:
-        """Remember whom to connect to."""
+        """Store the access; nothing connects yet."""
         self._access = access
         self._calls = Transport(access)
         self._streams = ProcessChannel(access)
@@ -24,7 +24,7 @@ class Channel(Unpicklable):
         return self._calls.call(method, request, seconds)
 
     def stub(self) -> Any:
-        """Return what has the methods that stream."""
+        """Return the gRPC stub, for the streaming methods."""
         return self._streams.stub()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The columns of ``SlotAssignments``: their names, and an answer whose columns are arrays."""
+"""The columns of ``SlotAssignments``: their names, and a response whose columns are arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import _wire
 from ._fields import add_names
 from .v1 import slots_pb2 as pb
 
-#: The columns of an answer about slots, if a question names none.
+#: The columns of an answer if the request names none.
 DEFAULT_COLUMNS = (
     "slot_indexes",
     "slot_offset_ticks",
@@ -22,10 +22,10 @@ DEFAULT_COLUMNS = (
     "next_run_unix_millis",
 )
 
-#: All that can be named: the others, and the last runs.
+#: All columns that a request can name: the default ones and the last runs.
 COLUMNS = (*DEFAULT_COLUMNS, "last_run_unix_millis")
 
-#: Fields that are columns: the codes of their arrays, and their numbers in the message.
+#: The array type codes of the fields that are columns, and their field numbers.
 _CODES = {name: "i" if name == "slot_indexes" else "q" for name in COLUMNS}
 _CODES.update(id_indexes="i", piece_indexes="i")
 _NUMBERS = {name: pb.SlotAssignments.DESCRIPTOR.fields_by_name[name].number for name in _CODES}
@@ -34,7 +34,7 @@ _ASSIGNMENTS = pb.AssignSlotsResponse.DESCRIPTOR.fields_by_name["assignments"].n
 
 @dataclass(frozen=True)
 class AssignmentColumns:
-    """A message ``SlotAssignments``; stands in for the generated class."""
+    """A ``SlotAssignments`` message; replaces the generated class."""
 
     slot_indexes: array[int]
     slot_offset_ticks: array[int]
@@ -51,14 +51,14 @@ class AssignmentColumns:
 
 @dataclass(frozen=True)
 class ColumnsResponse:
-    """A message ``AssignSlotsResponse``; stands in for the generated class."""
+    """An ``AssignSlotsResponse`` message; replaces the generated class."""
 
     identity: Any
     assignments: AssignmentColumns
 
 
 def assign_slots_response(data: bytes) -> ColumnsResponse:
-    """Read an ``AssignSlotsResponse``."""
+    """Parse an ``AssignSlotsResponse``."""
     found, rest = _wire.taken(memoryview(data), [_ASSIGNMENTS])
     response = pb.AssignSlotsResponse.FromString(rest)
     columns, rest = _wire.taken(found[_ASSIGNMENTS], _NUMBERS.values())
@@ -76,7 +76,7 @@ def assign_slots_response(data: bytes) -> ColumnsResponse:
 
 
 def read_mask(columns: Iterable[str]) -> FieldMask | None:
-    """Return the mask that asks for columns; none for those of the default."""
+    """Return the field mask for ``columns``; ``None``, for the default columns, if it is empty."""
     mask = FieldMask()
     add_names(mask, "read_mask", "paths", columns)
     return mask if mask.paths else None

@@ -18,14 +18,14 @@ from ._statuses import error_of
 from .access import Access
 from .errors import OffbeatError, Unavailable
 
-#: Between the attempts of a call that does not reach the sidecar, in seconds, as in the policy of
-#: retries of the gRPC channel.
+#: Pauses between the attempts of a call that does not reach the sidecar, in seconds: as in the
+#: retry policy of the gRPC channel.
 _PAUSES = (0.05, 0.1, 0.2)
 
-#: The protocol writes timeouts with ten digits, in milliseconds.
+#: The protocol allows timeouts of at most ten digits, in milliseconds.
 _LONGEST_MILLIS = 9_999_999_999
 
-#: The codes of answers that are not the protocol's, as of a proxy, by their HTTP status.
+#: Codes by HTTP status, for responses outside the Connect protocol, such as those of a proxy.
 _BY_HTTP_STATUS = {
     400: "INTERNAL",
     401: "UNAUTHENTICATED",
@@ -61,13 +61,13 @@ class Transport(Unpicklable):
     """Makes unary calls over connections that it keeps."""
 
     def __init__(self, access: Access) -> None:
-        """Remember where; nothing connects yet."""
+        """Store the address; nothing connects yet."""
         self._address, self._token = access.address, access.token
         self._endpoint = Endpoint(access)
         self._pool = Pool(self._endpoint)
 
     def call(self, name: str, request: Any, seconds: float) -> Any:
-        """Call a method; return its answer within so many seconds, or raise an ``OffbeatError``."""
+        """Call a method and return its response within ``seconds``, or raise ``OffbeatError``."""
         deadline = Deadline(seconds)
         method = methods()[name]
         body = method.to_bytes(request)
@@ -75,7 +75,7 @@ class Transport(Unpicklable):
         answer = self._call(method.path, body, credentials, deadline)
         try:
             return method.from_bytes(answer)
-        except Exception as error:  # what decoding bytes that are no message raises
+        except Exception as error:  # the bytes are not a valid message
             raise self._error("INTERNAL", f"the answer is no message: {error}") from error
 
     def close(self) -> None:
@@ -83,7 +83,7 @@ class Transport(Unpicklable):
         self._pool.close()
 
     def _call(self, path: str, body: bytes, credentials: Any, deadline: Deadline) -> bytes:
-        """Attempt a call until it reaches the sidecar, a few times."""
+        """Attempt a call up to four times, until it reaches the sidecar."""
         lost: OffbeatError | None = None
         for pause in (*_PAUSES, None):
             try:
@@ -114,7 +114,7 @@ class Transport(Unpicklable):
             try:
                 return self._exchange(kept, path, body, credentials, deadline)
             except BROKEN:
-                pass  # the sidecar has just closed it: that says nothing about a new one
+                pass  # the sidecar may just have closed it: try a new one
         connection = self._pool.connect(deadline)
         return self._exchange(connection, path, body, credentials, deadline)
 
@@ -124,7 +124,7 @@ class Transport(Unpicklable):
         try:
             head = self._head(path, len(body), credentials, deadline)
             answer = connection.exchange(head, body, deadline)
-        except BaseException:  # also what a signal raises: something may still come
+        except BaseException:  # even from a signal handler: the response may still arrive
             self._pool.drop(connection)
             raise
         self._pool.give_back(connection)
@@ -162,7 +162,7 @@ class Transport(Unpicklable):
 
 
 def _parse(body: bytes) -> tuple[str, str, list[tuple[str, bytes]]]:
-    """Return the code, the message and the details of an error; no code if it is none."""
+    """Return the code, message and details of an error; an empty code if ``body`` is no error."""
     try:
         error = json.loads(body)
         code = str(error["code"]).upper().replace("CANCELED", "CANCELLED")

@@ -1,10 +1,10 @@
-"""When a call must be complete."""
+"""The deadline of a call."""
 
 from __future__ import annotations
 
 import time
 
-#: As long as a socket may wait at once, in seconds: the system counts milliseconds in 31 bits.
+#: The longest single wait of a socket, in seconds: the system counts milliseconds in 31 bits.
 _LONGEST_WAIT = 1e6
 
 
@@ -13,20 +13,20 @@ class TimeIsUp(Exception):
 
 
 class Deadline:
-    """The end of a call, by the monotonic clock."""
+    """The instant by which a call must be complete, by the monotonic clock."""
 
     def __init__(self, seconds: float) -> None:
-        """Begin now."""
+        """Start the clock now."""
         self.seconds = seconds
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Return the seconds that are left; raise ``TimeIsUp`` if there are none."""
+        """Return the seconds that are left, at most 1e6; raise ``TimeIsUp`` if none are."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise TimeIsUp
         return min(left, _LONGEST_WAIT)
 
     def allows(self, pause: float) -> bool:
-        """Say whether something is left after so many seconds."""
+        """Say whether any time is left after ``pause`` seconds."""
         return time.monotonic() + pause < self._end

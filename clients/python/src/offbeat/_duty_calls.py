@@ -1,4 +1,4 @@
-"""Calls about duties: due runs, migrations, audits, and reports of lateness."""
+"""Calls about due runs, migrations, audits and lateness."""
 
 from __future__ import annotations
 
@@ -38,24 +38,25 @@ class DutyCalls(Asking):
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
     ) -> DueRuns[IdT]:
-        """Say which runs of any number of IDs are due: those from ``watermark`` to now.
+        """List the due runs of any number of IDs: those from ``watermark`` to now.
 
-        Keep the ``next_watermark_time`` of the answer, best in the transaction that enqueues the
-        runs, and give it back the next time: no run falls between two questions and none is
-        listed twice, whatever the rhythm. The first time, the ``watermark`` is when the IDs
-        began. IDs of different ages have ``watermarks`` instead, one for each; then keep, for
-        each, its own or ``next_watermark_time``, whichever is later.
+        Store the ``next_watermark_time`` of the answer, preferably in the transaction that
+        enqueues the runs, and pass it to the next call: no run falls between two calls and none
+        is listed twice, however irregular the calls are. For the first call, ``watermark`` is
+        the time since which the IDs exist. IDs of different ages take ``watermarks`` instead,
+        one for each ID; then store for each ID the later of its own watermark and
+        ``next_watermark_time``.
 
-        ``catch_up_policy`` says which runs were missed, and what becomes of them.
+        ``catch_up_policy`` says which runs count as missed, and what happens to them.
 
-        With a ``look_ahead`` (0 to the shortest cycle, default: 0), runs up to so long after now
-        are listed too, to be enqueued with their start times. A watermark may lie after the end
-        of that by up to ``max_clock_skew`` (default: 60 s, or the shortest cycle if that is
-        shorter). The answer's ``next_due_time`` says when to ask again.
+        With a ``look_ahead`` (0 to the shortest cycle, default: 0), runs up to that long after
+        now are listed too, to be enqueued with their start times. A watermark may lie up to
+        ``max_clock_skew`` after now plus ``look_ahead`` (default: 60 s, or the shortest cycle if
+        that is shorter). The answer's ``next_due_time`` says when to call again.
 
         ``weights``, ``time_zones``, ``kind``, ``id_type`` and ``return_errors`` are as in
-        :meth:`assign_slots`. However many runs are due, all pages of the answer are gathered;
-        ``timeout`` bounds each call.
+        :meth:`assign_slots`. All pages of the answer are gathered, however many runs are due;
+        ``timeout`` applies to each request.
         """
         poll = Poll(watermark, now_time, catch_up_policy, max_clock_skew, look_ahead)
         question = due_runs.list_due_runs(
@@ -77,14 +78,14 @@ class DutyCalls(Asking):
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
     ) -> MigrationPlan[IdT]:
-        """Say how IDs go over to another schedule: none is lost, and none runs twice in a span.
+        """Plan how IDs change to another schedule: none is lost or runs twice within ``min_gap``.
 
         Each ID runs by the old schedule before ``cutover_time`` (default: when the old
-        schedule's next cycle starts) and by the new one from then on. New runs that come less
-        than ``min_gap`` after its last old one (default: 0) are left out. With a ``sql_target``
-        the plan has the ``steps`` in SQL. ``kind``, ``id_type`` and ``return_errors`` are as in
-        :meth:`assign_slots`, ``timeout`` bounds each call. All IDs are taken to live in the
-        schedule's own time zone.
+        schedule's next cycle starts) and by the new one from then on. A new run that would start
+        less than ``min_gap`` (default: 0) after the ID's last old run is left out. With a
+        ``sql_target``, the plan has the ``steps`` in SQL. ``kind``, ``id_type`` and
+        ``return_errors`` are as in :meth:`assign_slots`; ``timeout`` applies to each request.
+        All IDs are planned in the time zone of their schedule.
         """
         question = migration.plan_migration(
             old_schedule,
@@ -112,10 +113,10 @@ class DutyCalls(Asking):
     ) -> Audit:
         """Say how evenly a sample of up to 65,536 IDs fills the slots, and what is wrong.
 
-        Better all of the IDs, or a random sample, than the oldest. Refused IDs stand in the
-        answer's ``errors``; nothing is raised for them. ``weights``, ``kind`` and ``id_type`` are
-        as in :meth:`assign_slots`. IDs that exclusions leave no run from ``from_time`` (default:
-        now) on are warned of.
+        Pass all IDs or a random sample, not the oldest IDs. Refused IDs are listed in the
+        answer's ``errors``; they raise no exception. ``weights``, ``kind`` and ``id_type`` are
+        as in :meth:`assign_slots`. The warnings include IDs whose runs from ``from_time``
+        (default: now) on are all skipped by exclusions.
         """
         question = audit.audit_ids(schedule, ids, weights, kind, id_type, from_time)
         return self._ask(question, timeout)
@@ -130,9 +131,9 @@ class DutyCalls(Asking):
     ) -> bool:
         """Count in the sidecar's metrics how late runs started.
 
-        Returns whether ``schedule`` (its name; a version is left out) and ``kind`` have a
-        series of their own, which the first 100 pairs have. Jobs take a
-        :class:`~offbeat.LatenessRecorder`, which asks from a thread.
+        Returns whether ``schedule`` (its name; a version is ignored) and ``kind`` have their own
+        series: the first 100 pairs do. In jobs, use a :class:`~offbeat.LatenessRecorder`, which
+        sends from a thread.
         """
         seconds = self.timeout if timeout is None else to_seconds(timeout)
         has_own_series = True

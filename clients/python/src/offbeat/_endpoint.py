@@ -16,29 +16,29 @@ from .access import Access
 
 
 class Endpoint(Unpicklable):
-    """Connects to an address, by TLS if that is wanted, without a proxy."""
+    """Connects to an address, with TLS if configured, and never through a proxy."""
 
     def __init__(self, access: Access) -> None:
-        """Remember where; nothing is looked up yet."""
+        """Store the address; nothing is resolved yet."""
         self._access = access
         self._path, self._host, self._port = _parse(access.address)
         self._context: ssl.SSLContext | None = None
 
     @property
     def host(self) -> str:
-        """The host that requests name."""
+        """The value of the Host header."""
         if self._path is not None:
             return "localhost"
         host = self._host.encode("idna").decode() if not self._host.isascii() else self._host
         return f"[{host}]:{self._port}" if ":" in host else f"{host}:{self._port}"
 
     def connect(self, deadline: Deadline) -> Stream:
-        """Return a socket that is connected, and has shaken hands."""
+        """Return a connected socket; with TLS, after the handshake."""
         if self._path is not None:
             sock = Socket(socket.AF_UNIX)
             sock.connect(self._path, deadline.left())
             return sock
-        # Before it connects: a file that cannot be read is refused in any case.
+        # Before connecting, so that an unreadable file is refused even if nothing listens.
         context = self._tls_context()
         sock = self._connect_tcp(deadline)
         if context is None:
@@ -53,13 +53,13 @@ class Endpoint(Unpicklable):
         return secured
 
     def forget(self) -> None:
-        """Read the files of TLS again when it connects next."""
+        """Make the next connection read the TLS files again."""
         self._context = None
 
     def _connect_tcp(self, deadline: Deadline) -> Socket:
         addresses = addresses_of(self._host, self._port, deadline)
         for index, (family, address) in enumerate(addresses):
-            # An address that does not answer leaves time for those behind it.
+            # An address that does not answer must leave time for the ones after it.
             share = deadline.left() / (len(addresses) - index)
             sock = Socket(family)
             try:
@@ -83,7 +83,7 @@ class Endpoint(Unpicklable):
 
 
 def _parse(address: str) -> tuple[str | None, str, int]:
-    """Return the path of a socket, or a host and a port."""
+    """Return the path of a Unix socket (``None`` for TCP), the host and the port."""
     if address.startswith("unix:"):
         path = address[len("unix:") :]
         return path[2:] if path.startswith("//") else path, "", 0

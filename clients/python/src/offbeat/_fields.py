@@ -1,4 +1,7 @@
-"""Fields of messages: what their types cannot hold is refused as the sidecar would refuse it."""
+"""Setters of message fields.
+
+A value that the type of a field cannot hold is refused as the sidecar would refuse it.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ def set_integer(message: object, parent: str, name: str, value: int) -> None:
 
 
 def set_number(message: object, parent: str, name: str, value: float) -> None:
-    """Set a field that may be a fraction."""
+    """Set a floating-point field."""
     _set(message, parent, name, value, "must be a number")
 
 
 def set_flag(message: object, parent: str, name: str, value: bool) -> None:
-    """Set a field that is so or not."""
+    """Set a boolean field."""
     _set(message, parent, name, value, "must be True or False")
 
 
@@ -41,24 +44,24 @@ def set_enum(
 
 
 def set_text(message: object, parent: str, name: str, value: str) -> None:
-    """Set a field of text."""
+    """Set a text field."""
     setattr(message, name, checked_text(path(parent, name), value))
 
 
 def set_span(message: Any, parent: str, name: str, value: timedelta | None) -> None:
-    """Set a span, if there is one."""
+    """Set a ``Duration`` field, unless ``value`` is ``None``."""
     if value is not None:
         getattr(message, name).CopyFrom(to_duration(path(parent, name), value))
 
 
 def set_time(message: Any, parent: str, name: str, value: datetime | None) -> None:
-    """Set an instant, if there is one."""
+    """Set a ``Timestamp`` field, unless ``value`` is ``None``."""
     if value is not None:
         getattr(message, name).CopyFrom(to_timestamp(path(parent, name), value))
 
 
 def add_names(message: Any, parent: str, name: str, values: Iterable[str]) -> None:
-    """Fill a list of names; a single ``str`` would be taken for its letters."""
+    """Fill a list of names; refuse a single ``str``, whose letters would count as names."""
     if isinstance(values, str):
         raise refused(path(parent, name), values, f"must be a list of names, such as [{values!r}]")
     at = path(parent, name)
@@ -68,7 +71,7 @@ def add_names(message: Any, parent: str, name: str, values: Iterable[str]) -> No
 
 
 def path(parent: str, name: str) -> str:
-    """Return the path of a field, from that of what holds it."""
+    """Return the path of a field inside ``parent``."""
     return f"{parent}.{name}" if parent else name
 
 

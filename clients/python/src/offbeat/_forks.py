@@ -1,4 +1,4 @@
-"""Locks that are new in a forked child: another thread may hold them at the fork."""
+"""Locks that are replaced in a forked child: another thread may hold them during the fork."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class ForkLock:
-    """A lock for moments, which no child of a fork finds held."""
+    """A lock for short critical sections, which a forked child never finds held."""
 
     def __init__(self, after_fork: Callable[[], None] = lambda: None) -> None:
-        """Take what else a child forgets."""
+        """Call ``after_fork`` in a forked child, to reset what the lock protects."""
         self._lock = threading.Lock()
         self._pid = os.getpid()
         self._after_fork = after_fork
@@ -30,24 +30,24 @@ class ForkLock:
         self._lock.release()
 
     def try_acquire(self) -> bool:
-        """Take the lock, if nobody holds it."""
+        """Take the lock if it is free; return whether it was."""
         return self._lock.acquire(blocking=False)
 
     def release(self) -> None:
         self._lock.release()
 
     def renew(self) -> None:
-        """Forget who holds it."""
+        """Replace the lock by a free one, and reset what it protects."""
         self._lock = threading.Lock()
         self._pid = os.getpid()
         self._after_fork()
 
 
 class PerProcess(Generic[T]):
-    """A value that each process makes for itself, at its first use."""
+    """A value that each process creates for itself at the first use."""
 
     def __init__(self, make: Callable[[], T]) -> None:
-        """Make nothing yet."""
+        """Store the factory; nothing is created yet."""
         self._make = make
         self._lock = ForkLock(self._forget)
         self._made: list[T] = []
@@ -69,7 +69,7 @@ _locks: WeakSet[ForkLock] = WeakSet()
 def _renew_all() -> None:
     for lock in _locks:
         lock.renew()
-    # Protobuf has one lock for all messages, where it is plain Python, without its library in C.
+    # The pure-Python implementation of Protobuf has one lock for all messages.
     protobuf: Any = sys.modules.get("google.protobuf.descriptor")
     if hasattr(protobuf, "_lock"):
         protobuf._lock = threading.Lock()

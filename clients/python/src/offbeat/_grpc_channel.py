@@ -1,4 +1,4 @@
-"""Channels of gRPC, for streams and for asyncio. The package is an extra: ``offbeat[grpc]``."""
+"""gRPC channels, for streams and for asyncio. The package is an extra: ``offbeat[grpc]``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ._tls import grpc_credentials_of
 from .access import Access, Token
 from .errors import OffbeatError
 
-#: Those whose methods may be called twice, as ``_methods`` says. (Without a policy, grpc 1.51
-#: would never connect again, once that failed: only calls that wait let it try.)
+#: The services whose calls may be repeated, as ``_methods`` explains. (Without a retry policy,
+#: grpc 1.51 would never connect again after a failed attempt: only calls that wait let it try.)
 _RETRIED_SERVICES = (
     "offbeat.v1.LaneService",
     "offbeat.v1.NamedSpreadService",
@@ -30,7 +30,7 @@ _RETRIED_SERVICES = (
     "offbeat.v1beta1.LatenessService",
 )
 
-#: Small and quick: a sidecar is beside its caller, or about to be.
+#: Few retries with short pauses: a sidecar runs beside its caller, or is about to start.
 _RETRIES = {
     "methodConfig": [
         {
@@ -43,25 +43,26 @@ _RETRIES = {
                 "retryableStatusCodes": ["UNAVAILABLE"],
             },
         },
-        # A stream is opened again by the consumer, who knows what it has.
+        # No retries: the consumer reopens the stream, because it knows which jobs it holds.
         {"name": [{"service": "offbeat.v1.NamedSpreadService", "method": "StreamJobs"}]},
     ]
 }
 
-#: What grpc keeps of a call to send it again: more than the largest message of a sidecar takes.
-#: By its own 256 KiB a batch would have one attempt, in which grpc 1.51 does not get to connect.
+#: How much of a call grpc buffers for retries: more than the largest message that a sidecar takes.
+#: With grpc's default, 256 KiB, a large batch would have only one attempt, and grpc 1.51 does not
+#: connect within it.
 _RETRY_BUFFER_BYTES = 8 << 20
 
-#: What grpc's asyncio says, now and then, of a connection that was lost; it has no code for it.
+#: With this message, grpc.aio sometimes reports a lost connection as INTERNAL.
 _LOST_IN_AIO = "Internal error from Core"
 
 _STATUS_DETAILS = "grpc-status-details-bin"
 
 
 def import_grpc() -> Any:
-    """Return the package ``grpc``; say where it comes from, if it is not there."""
-    # Without it, grpc aborts or hangs in a child that was forked after a stream. It is read when
-    # grpc is first imported, which is why that happens here and not above.
+    """Return the package ``grpc``; if it is missing, raise an error that says how to install it."""
+    # Without this setting, grpc aborts or hangs in a child that was forked after a stream. grpc
+    # reads it at its first import, so the import is here and not at the top of the file.
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "1")
     try:
         import grpc
@@ -74,12 +75,12 @@ def import_grpc() -> Any:
 class ProcessChannel(Unpicklable):
     """Holds one channel for each process that uses it.
 
-    Nothing connects before the first stream. A forked child makes a channel of
-    its own; that of its parent stays the parent's, and is never closed here.
+    Nothing connects before the first stream. A forked child opens its own channel and
+    never closes the one that it inherited.
     """
 
     def __init__(self, access: Access) -> None:
-        """Remember whom to connect to."""
+        """Store the access; nothing connects yet."""
         self._access = access
         self._lock = ForkLock(self._disown)
         self._channel: Any = None
@@ -105,19 +106,20 @@ class ProcessChannel(Unpicklable):
 
     def _disown(self) -> None:
         if self._channel is not None:
-            self._inherited.append(self._channel)  # collecting it would close the parent's
+            # Kept from the garbage collector, which would close the parent's channel.
+            self._inherited.append(self._channel)
         self._channel, self._stub = None, None
 
 
 class LoopChannel(Unpicklable):
     """Holds one channel for the event loop that uses it.
 
-    A channel of grpc's asyncio belongs to the loop in which it was made: another loop
-    (a second ``asyncio.run``) has one of its own.
+    A channel of grpc.aio belongs to the event loop that created it: another loop, such as
+    that of a second ``asyncio.run``, gets a new channel.
     """
 
     def __init__(self, access: Access) -> None:
-        """Remember whom to connect to."""
+        """Store the access; nothing connects yet."""
         self._access = access
         self._loop: asyncio.AbstractEventLoop | None = None
         self._channel: Any = None
@@ -139,7 +141,7 @@ class LoopChannel(Unpicklable):
             self._loop = loop
 
     def is_unreachable(self) -> bool:
-        """Say whether the last attempt to connect has failed, and none has come through since."""
+        """Say whether the last attempt to connect failed and none has succeeded since."""
         import grpc
 
         if self._channel is None:
@@ -155,7 +157,7 @@ class LoopChannel(Unpicklable):
 
 
 def _let_greenlets_run() -> None:
-    """Let grpc wait by gevent, if that has patched sockets: else a stream stops all greenlets."""
+    """Make grpc use gevent if that has patched sockets: a stream would block all greenlets."""
     monkey = sys.modules.get("gevent.monkey")
     if monkey is not None and monkey.is_module_patched("socket"):
         from grpc.experimental import gevent
@@ -164,7 +166,7 @@ def _let_greenlets_run() -> None:
 
 
 def _open(grpc: Any, access: Access) -> Any:
-    """Return a channel of grpc, or of its asyncio."""
+    """Open a channel with ``grpc``, which is the package or its ``grpc.aio``."""
     options = _channel_options(access)
     if access.tls is None:
         return grpc.insecure_channel(access.address, options=options)
@@ -173,7 +175,7 @@ def _open(grpc: Any, access: Access) -> Any:
 
 
 def _stub(channel: Any, token: Token | None) -> Any:
-    """Return one stub with the methods of all services, whose names all differ."""
+    """Return one stub with the methods of all services; their names are unique."""
     from .v1.lanes_pb2_grpc import LaneServiceStub
     from .v1.named_spread_pb2_grpc import NamedSpreadServiceStub
     from .v1.server_info_pb2_grpc import ServerInfoServiceStub
@@ -196,7 +198,8 @@ def _stub(channel: Any, token: Token | None) -> Any:
         ServerInfoServiceStub,
     ):
         methods.update(vars(service(channel)))
-    # Both read the answer's columns as they are on the wire; the second writes its IDs so, too.
+    # Both read the response's columns from the wire. AssignPacked also takes a request that is
+    # already serialized.
     methods["AssignSlots"] = _assigning(channel, AssignSlotsRequest.SerializeToString)
     methods["AssignPacked"] = _assigning(channel, None)
     if token is not None:
@@ -213,9 +216,9 @@ def _assigning(channel: Any, serializer: Callable[[Any], bytes] | None) -> Any:
 
 
 def _bearing(token: Token, method: Any) -> Callable[..., Any]:
-    """Return a method whose calls carry the token of the time of the call.
+    """Return a method that gets the current token for each call and sends it.
 
-    grpc's own credentials of calls want TLS, and so would not do on loopback.
+    grpc's own call credentials require TLS, so they do not work on loopback.
     """
 
     def call(request: Any, timeout: float | None = None) -> Any:
@@ -225,11 +228,10 @@ def _bearing(token: Token, method: Any) -> Callable[..., Any]:
 
 
 def _channel_options(access: Access) -> list[tuple[str, Any]]:
-    """Return the options of a channel."""
     options: list[tuple[str, Any]] = [
         ("grpc.service_config", json.dumps(_RETRIES)),
         ("grpc.initial_reconnect_backoff_ms", 50),
-        ("grpc.min_reconnect_backoff_ms", 2_000),  # the time to connect, too
+        ("grpc.min_reconnect_backoff_ms", 2_000),  # also limits the time of an attempt to connect
         ("grpc.max_reconnect_backoff_ms", 500),
         ("grpc.per_rpc_retry_buffer_size", _RETRY_BUFFER_BYTES),
         ("grpc.max_receive_message_length", MAX_ANSWER_BYTES),
@@ -244,15 +246,16 @@ def _channel_options(access: Access) -> list[tuple[str, Any]]:
 
 
 def is_rpc_error(error: BaseException) -> bool:
-    """Say whether grpc has raised it; where the package is not loaded, it has not."""
+    """Say whether the error is one of grpc; it is not if the package is not loaded."""
     grpc = sys.modules.get("grpc")
     return grpc is not None and isinstance(error, grpc.RpcError)
 
 
 def from_rpc_error(error: Any, address: str, unreachable: bool = False) -> OffbeatError:
-    """Turn an error of grpc into one of ours, with its details.
+    """Turn a grpc error into an ``OffbeatError`` with its details.
 
-    Where the time was up while grpc tried to connect, ``unreachable`` says so.
+    ``unreachable`` says that the deadline passed while grpc tried to connect: the error is then
+    ``Unavailable``.
     """
     from google.rpc import status_pb2
 

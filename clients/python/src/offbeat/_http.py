@@ -1,7 +1,7 @@
 """HTTP/1.1 over one connection: one request at a time, each with a deadline.
 
-The head of an answer is read by ``http.client``. Its own connection would do with one timeout
-for each wait, so that a server that sends a byte now and then is never late.
+``http.client`` reads the head of a response. Its own connection class applies a timeout to each
+wait, and not to the call: a server that sends a byte now and then would never time out.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from ._deadline import Deadline
 from ._sockets import Socket
 from ._tls_socket import TlsSocket
 
-#: A batch of 65,536 IDs that are all refused, with what is wrong about each.
+#: Enough for a batch of 65,536 IDs that are all refused, with an error for each.
 MAX_ANSWER_BYTES = 64 << 20
 
-#: Up to so many bytes, a body is sent together with its head, in one packet.
+#: A body of up to this many bytes is sent together with its head, in one call.
 _SMALL_BODY = 16 << 10
 
-#: In pieces of so many bytes an answer is read that does not announce its length.
+#: A chunked body is read in pieces of this many bytes.
 _PIECE = 1 << 20
 
-#: What a connection raises that is lost, or that speaks something else.
+#: The exceptions of a connection that is lost, or whose peer does not speak HTTP.
 BROKEN = (OSError, HTTPException)
 
-#: The types of connections.
+#: What HTTP runs over: a plain socket, or TLS.
 Stream = Union[Socket, TlsSocket]
 
 
 class TooLarge(Exception):
-    """An answer is larger than ``MAX_ANSWER_BYTES``."""
+    """A response is larger than ``MAX_ANSWER_BYTES``."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A whole answer."""
+    """A complete response."""
 
     status: int
     content_type: str
@@ -46,7 +46,7 @@ class Answer:
 
 
 class Connection:
-    """A socket that is connected, and what was read of it."""
+    """A connected socket and its read buffer."""
 
     def __init__(self, stream: Stream) -> None:
         """Take over a socket."""
@@ -55,13 +55,13 @@ class Connection:
         self._reader = _Reader(self._incoming)
         #: Whether another request may follow.
         self.is_reusable = True
-        #: Since when it is unused, by the monotonic clock.
+        #: Since when it has been idle, by the monotonic clock.
         self.idle_since = time.monotonic()
 
     def exchange(self, head: bytes, body: bytes, deadline: Deadline) -> Answer:
-        """Send a request, and return its answer, both within a deadline."""
+        """Send a request and return its response, both within the deadline."""
         self._stream.deadline = deadline
-        self.is_reusable = False  # until the answer is complete
+        self.is_reusable = False  # until the response is complete
         lost = None
         try:
             for part in [head + body] if len(body) <= _SMALL_BODY else [head, body]:
@@ -71,15 +71,15 @@ class Connection:
         try:
             answer = self._receive()
         except BROKEN as error:
-            # A server that refuses a request may close before it was sent all; without an
-            # answer, that it could not be sent says more.
+            # A server that refuses a request may respond and close before all of it was sent.
+            # Without a response, the error of sending says more than that of receiving.
             raise lost or error from None
         self.is_reusable = self.is_reusable and lost is None
         self.idle_since = time.monotonic()
         return answer
 
     def is_quiet(self) -> bool:
-        """Say whether nothing has come since the last answer, not even the end."""
+        """Say whether the peer has sent nothing since the last response, and has not closed."""
         self._stream.deadline = None
         try:
             return not self._reader.peek(1) and not self._incoming.has_ended
@@ -98,12 +98,12 @@ class Connection:
         return Answer(response.status, response.getheader("content-type", ""), body)
 
     def makefile(self, *_: Any) -> io.BufferedReader:
-        """Return what ``HTTPResponse`` reads."""
+        """Return the reader; ``HTTPResponse`` calls this on what it takes for a socket."""
         return self._reader
 
 
 def _whole_body(response: HTTPResponse) -> bytes:
-    """Read a body to its end, which it must announce: a lost connection is none."""
+    """Read a body to its end. It must say where it ends: a lost connection is not its end."""
     length = response.length
     if length is not None:
         if length > MAX_ANSWER_BYTES:
@@ -137,15 +137,15 @@ class _Incoming(io.RawIOBase):
 
 
 class _Reader(io.BufferedReader):
-    """Outlives the answers that are read from it."""
+    """Stays open after each response that is read from it."""
 
     def close(self) -> None:
-        """Do nothing: ``HTTPResponse`` calls it at the end of each answer."""
+        """Do nothing: ``HTTPResponse`` calls this at the end of each response."""
 
 
 def what_broke(error: Exception) -> str:
-    """Say in words what http.client says by its classes."""
-    if isinstance(error, ConnectionError):  # also one of a status line that never came
+    """Describe an error in words, where ``http.client`` uses only its class."""
+    if isinstance(error, ConnectionError):  # includes RemoteDisconnected, which has a message
         return str(error)
     if isinstance(error, IncompleteRead):
         return "the answer broke off"

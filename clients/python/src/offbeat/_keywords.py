@@ -1,7 +1,7 @@
-"""Arguments that must be named, in the constructors of dataclasses.
+"""Keyword-only arguments in the constructors of dataclasses.
 
-From Python 3.10 on, ``KW_ONLY`` does that. Here it is for type checkers, and :func:`positional`
-does the same at run time.
+``KW_ONLY`` exists from Python 3.10 on. Here only type checkers see it; :func:`positional` has the
+same effect at run time.
 """
 
 from __future__ import annotations

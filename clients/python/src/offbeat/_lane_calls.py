@@ -34,12 +34,12 @@ class LaneCalls(Asking):
         worker_lane_name: str | None = None,
         timeout: float | timedelta | None = None,
     ) -> LaneRoute | PermanentFailure:
-        """Say in which lane a job's next attempt runs, for how long, and what then follows.
+        """Say in which lane a job's next attempt runs, for how long, and what follows a timeout.
 
-        A job that reached the timeout of the last lane has failed for good: the answer is a
-        ``PermanentFailure``. ``timed_out_lane_names`` and ``prediction`` are as in ``PendingJob``.
-        ``worker_lane_name`` is the lane of the free worker that has taken the job from a queue: the
-        route is there, unless the job begins in a slower lane.
+        A job that has exceeded the timeout of the last lane has failed permanently: the answer is
+        a ``PermanentFailure``. ``timed_out_lane_names`` and ``prediction`` are as in
+        ``PendingJob``. ``worker_lane_name`` is the lane of the free worker that has taken the job
+        from a queue: the route is in this lane, unless the job must start in a slower one.
         """
         question = questions.route_job(lane_set, timed_out_lane_names, prediction, worker_lane_name)
         return self._ask(question, timeout)
@@ -52,10 +52,11 @@ class LaneCalls(Asking):
         *,
         timeout: float | timedelta | None = None,
     ) -> DispatchedJobs:
-        """Assign pending jobs, up to 65,536, to free workers.
+        """Assign up to 65,536 pending jobs to free workers.
 
-        ``free_workers`` says how many are free, by the name of the lane; a lane that is not named
-        has none. ``jobs`` are in their order. Ask whenever a worker is free or a job comes.
+        ``free_workers`` maps the names of lanes to their free workers; a lane that is not named
+        has none. ``jobs`` are in the order of the queue. Call this each time that a worker becomes
+        free or a job arrives.
         """
         question = questions.dispatch_jobs(lane_set, free_workers, jobs)
         return self._ask(question, timeout)
@@ -70,12 +71,12 @@ class LaneCalls(Asking):
         min_improvement_percent: int = 0,
         timeout: float | timedelta | None = None,
     ) -> WorkerSplit:
-        """Split the workers among the lanes again, by the work that waits for each.
+        """Split the workers among the lanes by the work that waits in each.
 
-        A lane without a state has no backlog and no busy worker. Default of ``worker_count``: as
-        many as the lanes have. Hysteresis: with ``max_move_count``, at most so many workers move,
-        and with ``min_improvement_percent`` none does unless the score falls by at least so
-        many percent. Moves that a new ``worker_count`` forces always happen.
+        A lane without a state has no backlog and no busy worker. ``worker_count`` is by default
+        the number of workers that the lanes have. Hysteresis: at most ``max_move_count`` workers
+        move, and none moves unless the score falls by at least ``min_improvement_percent``.
+        Moves that a new ``worker_count`` forces always happen.
         """
         question = questions.split_workers(
             lane_set, states, worker_count, max_move_count, min_improvement_percent
@@ -99,11 +100,12 @@ class LaneCalls(Asking):
 
         ``run_times`` are up to 400,000 samples, or a mapping from types of job to samples, a
         ``RunTimeHistogram`` or ``RunTimePercentiles``. With types, lanes by type are compared too.
-        ``arrival_rate`` is in jobs per second. No express timeout is
-        longer than ``tolerated_wait`` (default: no bound), how long people tolerate to wait.
-        Run times below ``slowdown_floor`` count as it (default: their 10th percentile). There
-        are at most ``max_lane_count`` lanes (default: 3). The plan is simulated: the same
-        question with the same ``seed`` has the same answer. (Beta: its figures may change.)
+        ``arrival_rate`` is in jobs per second. ``tolerated_wait`` is how long people are
+        willing to wait; no express timeout is longer (default: no bound). Run times below
+        ``slowdown_floor`` count as ``slowdown_floor`` (default: the 10th percentile of the run
+        times). There are at most ``max_lane_count`` lanes (default: 3). The plan is simulated:
+        the same arguments with the same ``seed`` give the same answer. (Beta: the figures may
+        change.)
         """
         question = questions.plan_lanes(
             run_times,

@@ -1,8 +1,8 @@
-"""The unary methods of all services, whose names all differ: their paths and their messages.
+"""The unary methods of all services, by name: their paths and their messages.
 
-Each may be called twice. The answers of most are pure functions of the question. Two services keep
-something: what counts of lateness a server had is gone with it, and what is done to a named spread
-comes to the same if it is done twice.
+No two services have a method of the same name. Each call may be repeated. Most responses are pure
+functions of the request. Two services keep state: LatenessService loses its counts when the
+server stops, and repeating an operation on a named spread has the same effect as doing it once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ._columns import assign_slots_response
 
 @dataclass(frozen=True)
 class Method:
-    """A method: messages in, messages out."""
+    """A method: its path, and how its messages are serialized."""
 
     path: str
     to_bytes: Callable[[Any], bytes]
@@ -47,7 +47,8 @@ def methods() -> dict[str, Method]:
                     _serialized,
                     _class_of(method.output_type).FromString,
                 )
-    # Both read the answer's columns as they are on the wire; the second writes its IDs so, too.
+    # Both read the response's columns from the wire. AssignPacked also takes a request that is
+    # already serialized.
     path = found["AssignSlots"].path
     found["AssignSlots"] = Method(path, _serialized, assign_slots_response)
     found["AssignPacked"] = Method(path, _as_it_is, assign_slots_response)
@@ -55,7 +56,7 @@ def methods() -> dict[str, Method]:
 
 
 def _class_of(message: Any) -> Any:
-    """Return the generated class of a message, which may be that of another file."""
+    """Return the generated class of a message, which may be defined in another file."""
     path = message.file.name[len("offbeat/") : -len(".proto")]
     module = import_module("." + path.replace("/", ".") + "_pb2", __package__)
     return getattr(module, message.name)

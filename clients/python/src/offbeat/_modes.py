@@ -1,4 +1,4 @@
-"""Modes: which questions the sidecar is asked, and which are decided here."""
+"""Modes: which questions go to the sidecar, and which the client decides itself."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ SchedulesFile = Union[str, "os.PathLike[str]"]
 #: A call of the transport: the method, the request, and whether to try again patiently.
 Call = tuple[str, Any, bool]
 
-#: In the mode "auto", the sidecar decides about so many IDs and more: it is that much quicker.
+#: In the mode "auto", batches of at least this many IDs go to the sidecar, which is faster.
 _BULK_IDS = 1_000
 
 
 class Decisions:
-    """Answers questions: from here, or by calls of the transport."""
+    """Answers questions, locally or by calls to the sidecar."""
 
     def __init__(
         self, mode: str | None, schedules: SchedulesFile | None, clock: Callable[[], datetime]
     ) -> None:
-        """Take the mode, or that of ``OFFBEAT_MODE``, and the file of schedules."""
+        """Set the mode and the schedules file, by default from the environment."""
         self.mode = _resolve_mode(mode)
         path = schedules if schedules is not None else os.environ.get("OFFBEAT_SCHEDULES") or None
         self.clock = clock
         self._decider = Decider(None if path is None else Catalog(path), clock)
 
     def answer(self, question: Question[T]) -> Generator[Call, Any, T]:
-        """Answer a question; yields the calls that need a sidecar, and is sent what they return."""
+        """Answer a question; yields the calls that need a sidecar, and is sent their responses."""
         asked = self.mode == "remote"
         try:
             method, request = next(question)
@@ -51,7 +51,7 @@ class Decisions:
                 try:
                     response, by_sidecar = yield from self._step(method, request)
                     asked = asked or by_sidecar
-                except InvalidArgument as error:  # the question may know another way
+                except InvalidArgument as error:  # the question may have another way to its answer
                     method, request = question.throw(error)
                 else:
                     method, request = question.send(response)
@@ -64,7 +64,7 @@ class Decisions:
         return answer
 
     def _step(self, method: str, request: Any) -> Generator[Call, Any, tuple[Any, bool]]:
-        """Return a response, and whether it is the sidecar's."""
+        """Return a response, and whether it came from the sidecar."""
         if method == NOW:
             return self.clock(), False
         if self.mode == "remote":
@@ -72,12 +72,12 @@ class Decisions:
         if self.mode == "auto" and self._decider.is_bulk(method, request, _BULK_IDS):
             try:
                 return (yield method, request, False), True
-            except (NoAnswer, NotFound):  # also a name that the file alone has
+            except (NoAnswer, NotFound):  # the sidecar may not know a name that the file has
                 return self._decider.decide(method, request), False
         try:
             return self._decider.decide(method, request), False
         except OffbeatError as error:
-            # A name that the file does not have may be one of the sidecar's.
+            # The sidecar may know a name that the file does not have.
             if self.mode == "local" or isinstance(error, InvalidArgument):
                 raise
         return (yield method, request, True), True
@@ -85,7 +85,7 @@ class Decisions:
     def local_refusal(self, schedule: AnySchedule) -> str | None:
         """Say why a schedule needs a sidecar; ``None`` if it does not."""
         request = pb.DescribeScheduleRequest(schedule=schedule_message(schedule))
-        request.at_time.SetInParent()  # any instant that each schedule has
+        request.at_time.SetInParent()  # the Unix epoch, an instant that every schedule has
         try:
             self._decider.decide("DescribeSchedule", request)
         except NeedsSidecar as needs:
@@ -94,11 +94,11 @@ class Decisions:
 
     @property
     def streams_by(self) -> str:
-        """Who decides streams, whose IDs nobody has counted: the sidecar, where there is one."""
+        """Who decides streams, whose number of IDs is unknown: the sidecar, except in "local"."""
         return "local" if self.mode == "local" else "sidecar"
 
     def channel(self, channel: T) -> T | LocalChannel:
-        """Return the transport of a client; in the mode "local" there is none."""
+        """Return the channel of a client; in the mode "local", one that decides locally."""
         return LocalChannel(self._decider) if self.mode == "local" else channel
 
 
@@ -111,6 +111,6 @@ def _resolve_mode(mode: str | None) -> str:
 
 
 def _stamp(answer: object, asked: bool) -> None:
-    """Say who decided an answer, which is the sidecar unless it is said."""
+    """Mark an answer as decided locally if the sidecar was not asked."""
     if not asked and hasattr(answer, "decided_by"):
         object.__setattr__(answer, "decided_by", "local")

@@ -10,7 +10,7 @@ from ._deadline import Deadline, TimeIsUp
 
 
 def addresses_of(host: str, port: int, deadline: Deadline) -> list[tuple[int, Any]]:
-    """Return the addresses of a host; a literal is not looked up, which a fork may disturb."""
+    """Return the addresses of a host; a literal needs no lookup, which a fork may disturb."""
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
             socket.inet_pton(family, host)
@@ -21,7 +21,7 @@ def addresses_of(host: str, port: int, deadline: Deadline) -> list[tuple[int, An
 
 
 def _looked_up(host: str, port: int, deadline: Deadline) -> list[Any]:
-    """Ask the system, which knows no deadline: so a thread waits for it."""
+    """Ask the system in a thread, because its lookup takes no deadline."""
     found: list[Any] = []
     errors: list[Exception] = []
 
@@ -34,7 +34,7 @@ def _looked_up(host: str, port: int, deadline: Deadline) -> list[Any]:
     thread = threading.Thread(target=look_up, daemon=True)
     try:
         thread.start()
-    except RuntimeError:  # an interpreter that ends starts none
+    except RuntimeError:  # an interpreter that shuts down starts no threads
         look_up()
     else:
         thread.join(deadline.left())

@@ -1,4 +1,4 @@
-"""Connections that are kept for the next calls: each is one call's at a time."""
+"""Connections that are kept for later calls. Each serves one call at a time."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from ._forks import ForkLock
 from ._http import Connection
 from ._secret import Unpicklable
 
-#: So many are kept; of more calls at a time, the others connect for themselves.
+#: How many idle connections are kept. More calls at a time open connections of their own.
 _KEPT = 32
 
-#: For so many seconds. The sidecar keeps one that is idle for 60; what stands between, who knows.
+#: How long an idle connection is kept, in seconds. The sidecar keeps it for 60 s; a proxy between
+#: them may keep it for less.
 _KEPT_SECONDS = 30.0
 
 
 class NotConnected(TimeIsUp):
-    """The deadline has passed before there was a connection."""
+    """The deadline passed before the connection was open."""
 
 
 class Pool(Unpicklable):
     """The connections of one process. A forked child begins without any."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        """Begin without any."""
         self._endpoint = endpoint
         self._lock = ForkLock(self._disown)
         self._idle: list[Connection] = []
-        #: All, also those in calls.
+        #: All open connections, including those in use.
         self._open: set[Connection] = set()
 
     def take(self) -> Connection | None:
-        """Return a connection that was kept, and that the sidecar has not closed since."""
+        """Return an idle connection that the sidecar has not closed; ``None`` if there is none."""
         while True:
             with self._lock:
                 if not self._idle:
@@ -56,7 +56,7 @@ class Pool(Unpicklable):
     def give_back(self, connection: Connection) -> None:
         """Keep a connection, if it may be used again."""
         with self._lock:
-            # One that was closed by `close`, or is a parent's, is not among the open ones.
+            # A connection from before `close`, or of the parent process, is not in `_open`.
             is_kept = connection.is_reusable and connection in self._open
             if is_kept:
                 self._idle.append(connection)
@@ -71,7 +71,7 @@ class Pool(Unpicklable):
         connection.close()
 
     def close(self) -> None:
-        """Close those that are idle; those in calls are closed when these end."""
+        """Close idle connections; those in use are closed when their calls end."""
         with self._lock:
             idle, self._idle, self._open = self._idle, [], set()
             self._endpoint.forget()
@@ -79,14 +79,14 @@ class Pool(Unpicklable):
             connection.close()
 
     def _surplus(self) -> list[Connection]:
-        """Take out those that are too many, or too old: the ones that were used longest ago."""
+        """Remove the connections that are too many or too old, longest unused first."""
         surplus = []
         while self._idle and (len(self._idle) > _KEPT or _is_old(self._idle[0])):
             surplus.append(self._idle.pop(0))
         return surplus
 
     def _disown(self) -> None:
-        # In a forked child, whose copies of the sockets are closed.
+        # Runs in a forked child; `_sockets` closes its copies of the sockets.
         self._idle, self._open = [], set()
 
 

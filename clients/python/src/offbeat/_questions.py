@@ -1,8 +1,8 @@
-"""The questions, without any way to ask them.
+"""Questions, independent of how they are asked.
 
-Each is a generator: it yields a method's name and a request, is sent the response (or thrown
-the error), perhaps several times, and returns the answer. So that a question is written once, and
-asked by :class:`~offbeat.Client` and :class:`~offbeat.AsyncClient` alike.
+A question is a generator: once or several times, it yields a method's name and a request, and is
+sent the response (or thrown the error); then it returns the answer. So each question is written
+once, for both :class:`~offbeat.Client` and :class:`~offbeat.AsyncClient`.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from .v1.schedule_pb2 import ScheduleIdentity
 T = TypeVar("T")
 Question = Generator["tuple[str, Any]", Any, T]
 
-#: What a question yields instead of a method, to be sent the time of the client's clock.
+#: A question yields this instead of a method to be sent the time of the client's clock.
 NOW = "Now"
 
 
 def describe_schedule(
     schedule: AnySchedule, at_time: datetime | None, population: int | None
 ) -> Question[Description]:
-    """Ask what a schedule is."""
+    """Ask for the description of a schedule."""
     request = pb.DescribeScheduleRequest(schedule=schedule_message(schedule))
     set_time(request, "", "at_time", at_time)
     if population is not None:
@@ -174,13 +174,13 @@ def assign_slots(
 class Batch(Generic[IdT]):
     """IDs of one call that go into one message."""
 
-    #: As they were given.
+    #: The IDs as the caller gave them.
     ids: list[IdT]
-    #: The same as they go out.
+    #: The same IDs as they are sent.
     plain: Sequence[IdValue]
-    #: One for each, or none.
+    #: One weight for each ID, or empty.
     weights: list[int]
-    #: The time zone of each, or none.
+    #: One time zone for each ID, or empty.
     zones: list[str | None]
     _encoder: IdEncoder
 
@@ -199,7 +199,7 @@ class Batch(Generic[IdT]):
 
 
 class Cutter:
-    """Cuts the IDs of a call, and what comes with each, into batches."""
+    """Cuts the IDs of a call into batches, together with their weights and time zones."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class Cutter:
         limits: PieceLimits,
         time_zones: TimeZones[Any] | None,
     ) -> None:
-        """Draw nothing yet."""
+        """Store the iterables; none is read yet."""
         self._encoder = IdEncoder(id_type)
         self._weights = Weights(weights, limits)
         self._zones = Zones(time_zones)
@@ -221,7 +221,7 @@ class Cutter:
             yield Batch(ids[part], plain[part], weights, zones[part], self._encoder)
 
     def end(self) -> None:
-        """Refuse what is left when the IDs have ended."""
+        """Refuse weights and time zones that are left when the IDs have ended."""
         self._weights.end()
         self._zones.end()
 
@@ -233,7 +233,7 @@ def cut(
     limits: PieceLimits,
     time_zones: TimeZones[IdT] | None,
 ) -> Iterator[Batch[IdT]]:
-    """Cut the IDs of a call, and what comes with each, into batches; lazily."""
+    """Cut the IDs of a call lazily into batches, together with their weights and time zones."""
     cutter = Cutter(id_type, weights, limits, time_zones)
     for batch in batches(ids, BATCH_IDS):
         yield from cutter.cut(batch)
@@ -241,7 +241,7 @@ def cut(
 
 
 def piece_limits(schedule: AnySchedule, weights: Iterable[int] | None) -> Question[PieceLimits]:
-    """Ask what says how many pieces a weight is cut into, if there are weights."""
+    """Ask for the figures that say how many pieces a weight has, if there are weights."""
     if weights is None:
         return PieceLimits()
     description = yield from describe_schedule(schedule, None, None)
@@ -250,9 +250,9 @@ def piece_limits(schedule: AnySchedule, weights: Iterable[int] | None) -> Questi
 
 
 class Stream(Generic[IdT]):
-    """A stream of assignments: the messages of both directions, in step."""
+    """A stream of assignments: builds its requests, and matches the responses to them."""
 
-    #: IDs in one message: enough to be quick, few enough to start at once.
+    #: IDs in one message: enough for throughput, few enough for an early first answer.
     BATCH_IDS = 8_192
 
     def __init__(
@@ -283,14 +283,14 @@ class Stream(Generic[IdT]):
         )
 
     def requests(self, ids: list[IdT]) -> Iterator[pb.StreamSlotAssignmentsRequest]:
-        """Turn a batch into the next messages: one, or several where weights make many pieces."""
+        """Turn IDs into the next messages: one, or several where weights make many pieces."""
         for batch in self._cutter.cut(ids):
             self._sent.append(batch.ids)
             yield pb.StreamSlotAssignmentsRequest(ids=batch.column(), weights=batch.weights)
 
     def answer(self, response: pb.StreamSlotAssignmentsResponse) -> SlotAssignments[IdT]:
         """Turn the next response into the answer to the oldest batch without one."""
-        if response.HasField("identity"):  # the first one has it
+        if response.HasField("identity"):  # only in the first response
             self._identity = response.identity
         answer: SlotAssignments[IdT] = SlotAssignments(
             id_type=self._id_type,
@@ -305,6 +305,6 @@ class Stream(Generic[IdT]):
 
 
 def timestamp_or_now(from_time: datetime | None) -> Question[Timestamp]:
-    """Take now once, so that all IDs of a call are asked about at one instant."""
+    """Return ``from_time``, or now: read once, so that all IDs of a call have the same instant."""
     instant: datetime = (yield NOW, None) if from_time is None else from_time
     return to_timestamp("from_time", instant)

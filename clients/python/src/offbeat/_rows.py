@@ -1,4 +1,4 @@
-"""What the answers to batches share: rows over columns, and the IDs that were refused."""
+"""What the answers to batches share: rows over columns, and refused IDs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Rows(Sequence[R_co]):
-    """A sequence of rows that are made when they are looked at."""
+    """A sequence of rows that are created on access."""
 
     @abstractmethod
     def _row(self, position: int) -> R_co:
@@ -46,7 +46,7 @@ class Rows(Sequence[R_co]):
 class IdError:
     """Why one ID of a batch was refused."""
 
-    #: The ID, counted from the first of the call, also in a stream.
+    #: Index of the ID in the call, or in the whole stream, from 0.
     id_index: int
     #: A name of ``offbeat.v1.ErrorReason``.
     reason: str
@@ -56,7 +56,7 @@ class IdError:
 
 
 def id_errors(messages: Iterable[pb.IdError], first: int) -> tuple[IdError, ...]:
-    """Turn the errors of a message into ours; its first ID has index ``first`` in the call."""
+    """Convert the errors of a message whose first ID has the index ``first`` in the call."""
     return tuple(
         IdError(
             id_index=first + error.id_index,
@@ -70,10 +70,10 @@ def id_errors(messages: Iterable[pb.IdError], first: int) -> tuple[IdError, ...]
 
 
 class BadIds(InvalidArgument):
-    """Some IDs of a batch were refused; the others are answered, in ``answer``."""
+    """Some IDs of a batch were refused; ``answer`` holds the results of the others."""
 
     def __init__(self, answer: Any, errors: tuple[IdError, ...]) -> None:
-        """Speak for the first refused ID, and count the others."""
+        """Describe the first refused ID, and count the others."""
         first = errors[0]
         more = len(errors) - 1
         message = f"{first.field}: {first.value} is refused: {first.allowed}"
@@ -92,14 +92,14 @@ class BadIds(InvalidArgument):
         self.errors = errors
 
     def __reduce__(self) -> tuple[type[BadIds], tuple[Any, tuple[IdError, ...]]]:
-        """Pickle by the answer: an exception of a worker process reaches its parent."""
+        """Pickle with the answer, so that the exception can pass from a worker to its parent."""
         return (BadIds, (self.answer, self.errors))
 
 
 def composed_run_key(
     prefix: str, cycle_index: int, piece_index: int, value: IdValue, id_type: IdType | None
 ) -> str:
-    """Return the key of a run; empty for a fraction, which is no identity."""
+    """Return the key of a run; empty for a fraction, which does not identify a row."""
     if isinstance(value, float):
         return ""
     return f"{prefix}/{cycle_index}/{piece_index}/{_canonical(value, id_type)}"

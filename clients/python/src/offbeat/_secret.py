@@ -1,4 +1,4 @@
-"""What is secret, and what holds a connection: in no log, no file and no other process."""
+"""Secrets and connections: kept out of logs, files and other processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Unpicklable:
-    """Refuses to be pickled, and what holds it with it."""
+    """Refuses to be pickled or copied, and so does any object that holds it."""
 
     __slots__ = ()
 
@@ -17,7 +17,7 @@ class Unpicklable:
 
 
 class Secret(Unpicklable, Generic[T]):
-    """Holds a value that nothing shows: in a closure, as what writes objects reads attributes."""
+    """Hides a value in a closure, because code that prints objects reads their attributes."""
 
     __slots__ = ("reveal",)
 

@@ -13,7 +13,7 @@ class ServerCalls(Asking):
     """The calls of ``ServerInfoService``."""
 
     def server_info(self, *, timeout: float | timedelta | None = None) -> ServerInfo:
-        """Tell the server's version, its time-zone database and its limits."""
+        """Return the server's version, its time-zone database and its limits."""
         return self._ask(questions.server_info(), timeout)
 
 

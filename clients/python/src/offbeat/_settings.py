@@ -12,28 +12,28 @@ from .errors import refused
 #: The default address of a sidecar.
 DEFAULT_ADDRESS = "127.0.0.1:2328"
 
-#: As good as forever, in seconds.
+#: The longest timeout, in seconds.
 _LONGEST = 1e8
 
-#: Timeouts by a word, in seconds: a web process cannot wait, a worker can.
+#: Named timeouts, in seconds: a web process cannot wait, a worker can.
 _TIMEOUTS = {"web": 0.3, "worker": 10.0}
 _WORDS = "a positive number of seconds, 'web' (0.3 s) or 'worker' (10 s)"
 
-#: How long calls may take: by a word, in seconds, or as a span.
+#: How long calls may take: a name, a number of seconds, or a ``timedelta``.
 Timeout = Union[Literal["web", "worker"], float, timedelta]
 
 
 def resolve_address(address: str | None) -> str:
-    """Return the address that was given, else that of the environment, else the default."""
+    """Return the given address, else that of ``OFFBEAT_ADDRESS``, else the default."""
     return _checked_address(
         (os.environ.get("OFFBEAT_ADDRESS") or DEFAULT_ADDRESS) if address is None else address
     )
 
 
 def resolve_timeout(timeout: Timeout | None) -> tuple[float, bool]:
-    """Return the timeout that was given, else that of the environment, else the default.
+    """Return the given timeout, else that of ``OFFBEAT_TIMEOUT``, else the default.
 
-    And whether it is that of a web process, which has a breaker.
+    Also returns whether it is that of a web process, whose client has a breaker.
     """
     if timeout is None:
         return _from_environment(os.environ.get("OFFBEAT_TIMEOUT") or "worker")
@@ -61,7 +61,7 @@ def to_seconds(timeout: float | timedelta) -> float:
 
 
 def _checked_address(address: str) -> str:
-    """Refuse what a transport would take for something else: port 443, a name to look up."""
+    """Refuse an address that a transport would misread: as port 443, or as a name to look up."""
     allowed = "must be HOST:PORT with a port of 1 to 65535, or unix:PATH"
     if not isinstance(address, str):
         raise refused("address", address, allowed)

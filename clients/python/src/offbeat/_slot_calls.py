@@ -26,7 +26,7 @@ from .v1 import slots_pb2 as pb
 
 
 class SlotCalls(Asking):
-    """The calls of ``SlotService`` that say where IDs stand."""
+    """The calls of ``SlotService`` about schedules, slots and assignments."""
 
     def describe_schedule(
         self,
@@ -36,7 +36,7 @@ class SlotCalls(Asking):
         population: int | None = None,
         timeout: float | timedelta | None = None,
     ) -> Description:
-        """Say what a schedule's defaults resolve to, its fingerprint, slot, kinds and load."""
+        """Describe a schedule: its resolved defaults, fingerprint, slot, kinds and load."""
         question = questions.describe_schedule(schedule, at_time, population)
         return self._ask(question, timeout)
 
@@ -56,11 +56,11 @@ class SlotCalls(Asking):
         kind: str = "",
         timeout: float | timedelta | None = None,
     ) -> list[Slot]:
-        """List the slots that start in a window; by default as many from now on as a cycle has.
+        """List the slots that start in a window; by default, one cycle's slots from now on.
 
-        The slot that runs at ``start_time`` is listed only if it starts just then. A
-        window holds 4,096 slots at most. With a ``sql_target`` each slot has the
-        ``predicate`` that selects its rows: where the schedule declares kinds, those of
+        The slot that runs at ``start_time`` is listed only if it starts at that instant. A
+        window holds at most 4,096 slots. With a ``sql_target``, each slot has the
+        ``predicate`` that selects its rows; if the schedule declares kinds, those of
         ``kind``.
         """
         question = questions.list_slots(schedule, start_time, end_time, sql_target, kind)
@@ -77,13 +77,14 @@ class SlotCalls(Asking):
         time_zones: Iterable[TimeZone] = (),
         timeout: float | timedelta | None = None,
     ) -> SqlPredicate:
-        """Say which rows of a table run in a window of up to the longest cycle.
+        """Return the SQL condition that selects the rows of a table that run in a window.
 
-        The window starts now by default; with a calendar it may be 24 h longer. Not under
-        ``Placement.TWISTER``, whose offsets no database can compute. ``kind`` says
-        whose runs, where the schedule declares kinds. With a calendar, and with
-        ``SqlTarget.time_zone_column``, rows of the ``time_zones`` named, up to 64, run by the
-        clock of their own; rows of others, or of none, are never selected.
+        The window starts now by default. It may be as long as the longest cycle, and with a
+        calendar 24 h longer. ``Placement.TWISTER`` is refused, because no database can compute
+        its offsets. If the schedule declares kinds, ``kind`` says whose runs to select. With a
+        calendar and ``SqlTarget.time_zone_column``, rows run by the clock of their own zone,
+        which must be one of ``time_zones`` (up to 64); rows with another zone, or without one,
+        are never selected.
         """
         question = questions.window_predicate(
             schedule, sql_target, start_time, end_time, kind, time_zones
@@ -107,14 +108,14 @@ class SlotCalls(Asking):
         """Assign one ID. For more than a few, :meth:`assign_slots` is far quicker.
 
         A ``str`` is text unless ``id_type`` says otherwise; a ``float`` is a
-        stored fraction, for ``Placement.FRACTION``. Runs at or after ``from_time``
-        (default: now) are next: ``next_run_count`` of them (0 to 1,000, default: 1). ``kind``
-        names the kind of job, and is part of the run keys: where the schedule declares
-        kinds, one of them, which decides slot and time; elsewhere a label that moves nothing
-        (default: ``"default"``). With a ``weight``, in the unit of the schedule's
-        ``weight_quantum``, a large ID has several ``pieces``. With a ``new_id``, the
-        answer has its ``first_run``. With a calendar, ``time_zone`` is that in which the ID
-        lives (default: that of the schedule): its IANA name or a ``ZoneInfo``.
+        stored fraction, for ``Placement.FRACTION``. The answer has the next ``next_run_count``
+        runs (0 to 1,000, default: 1) at or after ``from_time`` (default: now). ``kind`` names
+        the kind of job, and is part of the run keys. If the schedule declares kinds, it must be
+        one of them and decides slot and time; otherwise it is only a label (default:
+        ``"default"``). With a ``weight``, in the unit of the schedule's ``weight_quantum``, a
+        large ID has several ``pieces``. With a ``new_id``, the answer has its ``first_run``.
+        With a calendar, ``time_zone`` is the zone in which the ID lives, as its IANA name or as
+        a ``ZoneInfo`` (default: the zone of the schedule).
         """
         question = questions.assign_slot(
             schedule, id, from_time, next_run_count, kind, id_type, weight, new_id, time_zone
@@ -135,18 +136,18 @@ class SlotCalls(Asking):
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
     ) -> SlotAssignments[IdT]:
-        """Assign any number of IDs of one type, in as few calls as that takes.
+        """Assign any number of IDs of one type, in as few requests as possible.
 
         ``from_time``, ``kind`` and ``id_type`` are as in :meth:`assign_slot`. If some
-        IDs are refused, raises :class:`~offbeat.BadIds`, which carries
-        the answers of the others; with ``return_errors`` returns them all, the
-        refused ones in ``errors``. ``timeout`` bounds each call. With ``weights``, one for
-        each ID, there is a row for each piece. With a calendar, ``time_zones`` are those in
-        which the IDs live: one for each ID, ``None`` for that of the schedule, or a mapping
-        that has the zones of some IDs; up to 600 zones among 65,536 IDs, fewer with many kinds.
+        IDs are refused, raises :class:`~offbeat.BadIds`, which carries the assignments of the
+        others; with ``return_errors``, returns these assignments with the refused IDs in
+        ``errors``. ``timeout`` applies to each request. With ``weights``, one for each ID, there
+        is a row for each piece. With a calendar, ``time_zones`` are the zones in which the IDs
+        live: one for each ID, with ``None`` for the zone of the schedule, or a mapping from some
+        IDs to their zones; up to 600 zones among 65,536 IDs, fewer with many kinds.
 
-        ``columns`` names those of the answer that are wanted. Default: ``DEFAULT_COLUMNS``, which
-        rows need. The last runs are there only on request:
+        ``columns`` names the columns to return. Default: ``DEFAULT_COLUMNS``, which
+        rows need. The last runs are returned only on request:
         ``columns=[*offbeat.DEFAULT_COLUMNS, "last_run_unix_millis"]``.
         """
         question = questions.assign_slots(
@@ -168,16 +169,15 @@ class SlotCalls(Asking):
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
     ) -> PackedAssignments:
-        """Assign packed IDs, at the speed of the wire: bytes in, arrays out.
+        """Assign packed IDs without an object for each: bytes in, arrays out.
 
-        Give ``uuids``, 16 bytes each, end to end (a million may be one ``bytes``), or
-        ``integers``, an ``array("q")``. For what makes no object of an ID: rows of a
-        database's binary column, of numpy, of a file. ``columns`` are those that are wanted,
-        such as ``["next_run_unix_millis"]``: fewer are sooner there. Default: all except
-        ``last_run_unix_millis``. Time zones
-        by ID are packed too: the names in ``time_zones``, each once, and for each ID which of
-        them in ``time_zone_indexes``, an ``array("i")`` with -1 for the zone of the schedule.
-        Otherwise as :meth:`assign_slots`.
+        Pass either ``uuids``, 16 bytes each, end to end (a million may be one ``bytes``), or
+        ``integers``, an ``array("q")``. Use this for IDs that already are packed: from a
+        binary column of a database, from numpy, from a file. ``columns`` names the columns to
+        return, such as ``["next_run_unix_millis"]``: fewer columns are faster. Default: all
+        except ``last_run_unix_millis``. Time zones by ID are packed too: ``time_zones`` has each
+        name once, and ``time_zone_indexes``, an ``array("i")``, has for each ID the index of its
+        zone there, or -1 for the zone of the schedule. All else is as in :meth:`assign_slots`.
         """
         question = assign_packed(
             schedule,
@@ -207,11 +207,11 @@ class SlotCalls(Asking):
     ) -> Iterator[SlotAssignments[IdT]]:
         """Assign IDs as they come, over one stream; yields the answers batch by batch.
 
-        Holds a few batches at a time, however many IDs there are. Refused IDs stand
-        in the ``errors`` of their batch, counted from the start of the stream (that
-        of the batch is its ``first_id_index``). Without a ``timeout`` the stream
-        may take as long as it needs. ``weights`` and ``time_zones`` are drawn batch by batch,
-        after the IDs. ``columns`` is as in :meth:`assign_slots`.
+        Holds only a few batches in memory, however many IDs there are. Refused IDs are listed
+        in the ``errors`` of their batch; their indexes count from the start of the stream, as
+        does the ``first_id_index`` of the batch. Without a ``timeout``, the stream may take as
+        long as it needs. ``weights`` and ``time_zones`` are read batch by batch, after the IDs.
+        ``columns`` is as in :meth:`assign_slots`.
         """
         limits = self._ask(questions.piece_limits(schedule, weights), timeout)
         stream = questions.Stream(
@@ -255,15 +255,15 @@ class SlotCalls(Asking):
         slot_job_delay: timedelta | None = None,
         timeout: float | timedelta | None = None,
     ) -> Reciprocals:
-        """Say at which slots kinds of job must run so that no two meet on the same ID.
+        """Say in which slots kinds of job must run so that no two meet on the same ID.
 
-        Give ``kind_count``, or how long a run of each kind takes in ``run_times``.
-        ``slot_index`` is the slot to look from. A schedule that declares ``kinds`` places
-        them so. Of a calendar, gaps and run budgets are those of the worst change of its
-        clocks from 2020 to 2037. With ``kind_conflicts``, pairs of kinds, only those must not
-        meet. The run budgets are shorter by ``polling_delay``, how long a due job may wait to be
-        enqueued, and by ``slot_job_delay``, how long the job that enqueues a slot may wait and
-        run.
+        Pass ``kind_count``, or in ``run_times`` how long a run of each kind takes.
+        The answer is relative to ``slot_index``. A schedule that declares ``kinds`` places them
+        in the same way. With a calendar, gaps and run budgets are those of the worst change of
+        its clocks from 2020 to 2037. With ``kind_conflicts``, pairs of kinds, only these pairs
+        must not meet. Two delays are subtracted from the run budgets: ``polling_delay`` is how
+        long a due job may wait to be enqueued, and ``slot_job_delay`` how long the job that
+        enqueues a slot may wait and run.
         """
         question = reciprocals.reciprocal_slots(
             schedule,
@@ -283,9 +283,9 @@ class SlotCalls(Asking):
         *,
         timeout: float | timedelta | None = None,
     ) -> Comparison:
-        """Say whether 2 to 32 jobs of schedules that exist today are kept apart on each ID.
+        """Say whether 2 to 32 jobs of existing schedules are kept apart on each ID.
 
-        It never says that they are where it does not know. For jobs that are to be kept apart,
-        declare ``kinds`` in one schedule.
+        It says so only where it is certain. To keep new jobs apart, declare ``kinds`` in one
+        schedule.
         """
         return self._ask(compare_schedules(jobs), timeout)

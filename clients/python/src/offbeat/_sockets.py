@@ -1,4 +1,4 @@
-"""Sockets whose waits end with a deadline, and which no fork shares."""
+"""Sockets whose waits end at a deadline, and which forked processes do not share."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ._deadline import Deadline, TimeIsUp
 
 
 class Socket:
-    """A socket of this process, over TCP or of Unix."""
+    """A TCP or Unix socket of this process."""
 
     def __init__(self, family: int) -> None:
-        """Connect to nothing yet."""
+        """Create the socket; it is not connected yet."""
         self._sock = socket.socket(family, socket.SOCK_STREAM)
-        #: When what is sent or received must be complete; without one, nothing waits.
+        #: When a send or receive must be complete; without a deadline, they do not block.
         self.deadline: Deadline | None = None
-        # A client that is dropped closes its connections in silence: not by the collector, which
-        # takes what it finds in any order, and would warn of the socket.
+        # Closes the connections of a client that is garbage-collected, without a ResourceWarning:
+        # the collector finalizes objects in any order, and would warn of an open socket.
         self._end = weakref.finalize(self, _close, self._sock)
         _open.add(self)
 
     def connect(self, address: Any, seconds: float) -> None:
-        """Connect within so many seconds, or raise ``TimeIsUp``."""
+        """Connect within ``seconds``, or raise ``TimeIsUp``."""
         try:
             self._sock.settimeout(seconds)
             self._sock.connect(address)
@@ -36,7 +36,7 @@ class Socket:
             raise _late(error) from None
 
     def send(self, data: bytes | memoryview) -> None:
-        """Send all of it."""
+        """Send all of ``data``."""
         rest = memoryview(data)
         while rest:
             self._set_timeout()
@@ -46,7 +46,7 @@ class Socket:
                 raise _late(error) from None
 
     def receive(self, buffer: Any) -> int | None:
-        """Receive some bytes; returns how many, 0 at the end, ``None`` if it would have to wait."""
+        """Receive bytes; returns how many, 0 at the end, ``None`` if that would block."""
         self._set_timeout()
         try:
             return self._sock.recv_into(buffer)
@@ -56,17 +56,17 @@ class Socket:
             raise _late(error) from None
 
     def close(self) -> None:
-        """Close the socket of this process; that of a parent or child stays open."""
+        """Close this process's copy of the socket; copies of a parent or child stay open."""
         _open.discard(self)
         self._end()
 
     def _set_timeout(self) -> None:
-        # Before each wait: a peer that sends a byte now and then would never be late.
+        # Before each wait: otherwise a peer that sends a byte now and then would never time out.
         self._sock.settimeout(0 if self.deadline is None else self.deadline.left())
 
 
 def _late(error: BaseException) -> BaseException:
-    """Turn a wait of ours that took too long into ``TimeIsUp``; return any other error."""
+    """Return ``TimeIsUp`` for a timeout that was set here, and any other error as it is."""
     is_ours = isinstance(error, socket.timeout) and error.errno is None
     return TimeIsUp() if is_ours else error
 
@@ -76,15 +76,16 @@ def _close(sock: socket.socket) -> None:
         sock.close()
 
 
-#: All that are open, also those that are about to connect.
+#: All open sockets, including those that are not connected yet.
 _open: weakref.WeakSet[Socket] = weakref.WeakSet()
 
 
 def _close_inherited() -> None:
-    """Close, in a forked child, its copies of the parent's sockets.
+    """Close a forked child's copies of the parent's sockets.
 
-    That sends nothing, and so the parent's connections continue. Without it, none of them would end
-    before the child does; and of greenlets, a child has copies that would read there.
+    Closing a copy sends nothing, so the parent's connections continue. If the copies stayed open,
+    no connection would end before the child does, and the child's copies of greenlets would read
+    from them.
     """
     for inherited in list(_open):
         with suppress(Exception):

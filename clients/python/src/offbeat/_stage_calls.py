@@ -25,16 +25,15 @@ class StageCalls(Asking):
         prevent_starvation: bool = False,
         timeout: float | timedelta | None = None,
     ) -> WorkerAllocation | None:
-        """Share workers out to the stages of a pipeline, and say who has to move.
+        """Share workers out to the stages of a pipeline, and say which of them move.
 
-        ``None`` if every stage is done. ``rule`` is by default
-        ``AllocationRule.MINIMUM_SCORE``, ``weighting`` is ``StageWeighting.EVEN``. Against
-        flapping: with ``max_move_count``, at most so many workers move, and with
-        ``min_improvement_percent`` none does unless the score falls by at least so many
-        percent (minimum score only); what minima, maxima and new or missing workers force
-        comes before both. With ``prevent_starvation``, every stage with waiting jobs gets at
-        least one worker, where there are enough; without it the rule alone decides, and
-        ``starved_stages`` of the answer names the stages that it leaves without.
+        Returns ``None`` if every stage is done. ``rule`` is by default
+        ``AllocationRule.MINIMUM_SCORE``, ``weighting`` is ``StageWeighting.EVEN``. Hysteresis:
+        at most ``max_move_count`` workers move, and none moves unless the score falls by at
+        least ``min_improvement_percent`` (minimum score only). Moves that minima, maxima and new
+        or missing workers force always happen. With ``prevent_starvation``, every stage with
+        waiting jobs gets at least one worker, if there are enough; without it the rule alone
+        decides, and ``starved_stages`` of the answer names the stages that get no worker.
         """
         question = questions.allocate_workers(
             stages,
@@ -58,12 +57,12 @@ class StageCalls(Asking):
         prevent_starvation: bool = False,
         timeout: float | timedelta | None = None,
     ) -> StageChoice | None:
-        """Say where one worker goes that has just finished a job; ``None`` if all are done.
+        """Choose the next stage of a worker that has just finished a job.
 
-        It counts among the current workers of ``current_stage_name``, and not among the busy ones;
-        a new worker has no current stage. It stays unless it is worth more elsewhere by at
-        least ``min_gain_percent``. ``rule``, ``weighting`` and ``prevent_starvation`` are as in
-        :meth:`allocate_workers`.
+        Returns ``None`` if every stage is done. The worker counts among the current workers of
+        ``current_stage_name``, but not among the busy ones; a new worker has no current stage. It
+        stays unless it is worth at least ``min_gain_percent`` more elsewhere. ``rule``,
+        ``weighting`` and ``prevent_starvation`` are as in :meth:`allocate_workers`.
         """
         question = questions.choose_stage(
             stages, current_stage_name, rule, weighting, min_gain_percent, prevent_starvation

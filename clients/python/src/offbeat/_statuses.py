@@ -1,4 +1,4 @@
-"""Statuses of calls, by whichever protocol they come, as exceptions of ours."""
+"""Turns the statuses of calls, of either protocol, into exceptions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OWN_WORDS = {
 def error_of(
     address: str, code: str, message: str, packed: Iterable[tuple[str, bytes]] = ()
 ) -> OffbeatError:
-    """Return the exception of a status: its code, its message, and its details by type."""
+    """Return the exception for a status: a code, a message, and serialized details by type."""
     from google.rpc import error_details_pb2 as rpc
 
     known: dict[str, Any] = {"code": code}
@@ -50,13 +50,13 @@ def error_of(
                 known[name] = detail.metadata.get(name, "")
         elif isinstance(detail, rpc.RetryInfo):
             known["retry_delay"] = detail.retry_delay.ToTimedelta()
-    if not details:  # words about the way, and not about the question
+    if not details:  # the message is about the transport, not about the request
         message = f"{address}: {_OWN_WORDS.get(code, code)} ({message or code})"
     return _BY_CODE.get(code, OffbeatError)(message or code, details=details, **known)
 
 
 def _unpacked(packed: Iterable[tuple[str, bytes]]) -> tuple[Any, ...]:
-    """Return the details of the types that are known here, and that can be read."""
+    """Return the details that have a known type and can be decoded."""
     from google.protobuf.message import DecodeError
     from google.rpc import error_details_pb2 as rpc
 

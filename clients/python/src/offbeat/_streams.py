@@ -1,4 +1,4 @@
-"""Streams of gRPC: their requests, whose making may fail, and their answers."""
+"""Streams of gRPC: errors while their requests are produced, and errors of their responses."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ._grpc_channel import from_rpc_error, is_rpc_error
 
 
 def catching(requests: Iterator[Any], failures: list[BaseException]) -> Iterator[Any]:
-    """Pass requests on; keep what their making raised, which grpc would only log."""
+    """Pass requests on; keep an exception raised while producing them: grpc only logs it."""
     try:
         yield from requests
-    except Exception as error:  # not GeneratorExit: that is grpc's, when the call has failed
+    except Exception as error:  # not GeneratorExit, by which grpc ends requests of a failed call
         failures.append(error)
         raise
 
 
 def translated(call: Any, failures: list[BaseException], address: str) -> Iterator[Any]:
-    """Pass answers on; raise what the making of requests raised, or an error of ours."""
+    """Pass responses on; raise what producing the requests raised, or an ``OffbeatError``."""
     try:
         yield from call
     except Exception as error:
         if failures:
             raise failures[0] from None
-        if not is_rpc_error(error):  # of a stream that is decided here
+        if not is_rpc_error(error):  # from a stream that is decided locally
             raise
         raise from_rpc_error(error, address) from error
 
@@ -33,7 +33,7 @@ def translated(call: Any, failures: list[BaseException], address: str) -> Iterat
 async def async_catching(
     requests: AsyncIterator[Any], failures: list[BaseException]
 ) -> AsyncIterator[Any]:
-    """Pass requests on; keep what their making raised, which grpc would only log."""
+    """Pass requests on; keep an exception raised while producing them: grpc only logs it."""
     try:
         async for request in requests:
             yield request
@@ -45,7 +45,7 @@ async def async_catching(
 async def async_translated(
     call: Any, failures: list[BaseException], address: str
 ) -> AsyncIterator[Any]:
-    """Pass answers on, as ``translated`` does."""
+    """Pass responses on, as ``translated`` does."""
     try:
         async for response in call:
             yield response

@@ -1,4 +1,4 @@
-"""The files of TLS: read, checked, and given to those who speak it."""
+"""TLS files: reads and checks them, and passes them to ``ssl`` and grpc."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .errors import InvalidArgument, refused, refused_unseen
 
 
 def context_of(tls: Tls) -> ssl.SSLContext:
-    """Read the files, and return them as what Python's sockets take."""
+    """Read the files, and return them as a context for Python's sockets."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
@@ -25,13 +25,13 @@ def context_of(tls: Tls) -> ssl.SSLContext:
         context.load_default_certs()
     else:
         context.load_verify_locations(cadata=ca.decode("ascii", "ignore"))
-        # As in grpc: who is trusted need not be a root.
+        # As in grpc: a trusted certificate need not be a root.
         context.verify_flags |= getattr(ssl, "VERIFY_X509_PARTIAL_CHAIN", 0x80000)
     own = _own_certificate(tls)
     if own is not None:
         with _as_file(b"\n".join(own)) as path:
             try:
-                context.load_cert_chain(path, password=b"")  # rather than ask the terminal for it
+                context.load_cert_chain(path, password=b"")  # or OpenSSL asks on the terminal
             except ssl.SSLError as error:
                 allowed = f"must be that of tls.certificate: {error}"
                 raise refused_unseen("tls.key", allowed) from None
@@ -39,7 +39,7 @@ def context_of(tls: Tls) -> ssl.SSLContext:
 
 
 def grpc_credentials_of(tls: Tls) -> Any:
-    """Read the files, and return them as what grpc takes."""
+    """Read the files, and return them as grpc's channel credentials."""
     import grpc
 
     ca, own = _authorities(tls), _own_certificate(tls)
@@ -63,21 +63,21 @@ def _own_certificate(tls: Tls) -> tuple[bytes, bytes] | None:
 
 
 def system_roots() -> bytes | None:
-    """Return what OpenSSL trusts on this machine.
+    """Return the certificates that OpenSSL trusts on this machine.
 
-    ``None`` where it knows no file, as on Windows: there Python asks the system, and grpc trusts
-    the list that comes with it.
+    ``None`` if it finds no file, as on Windows: there Python asks the system, and grpc trusts
+    its bundled list.
     """
     paths = ssl.get_default_verify_paths()
     files = [Path(paths.cafile)] if paths.cafile else []
     if not files and paths.capath:
-        files = sorted(Path(paths.capath).glob("????????.[0-9]"))  # by hashes, as c_rehash does
+        files = sorted(Path(paths.capath).glob("????????.[0-9]"))  # named by c_rehash
     return b"\n".join(file.read_bytes() for file in files if file.exists()) or None
 
 
 @contextmanager
 def _as_file(secret: bytes) -> Iterator[str]:
-    """Hold a secret in a file, as OpenSSL takes nothing else: in memory, where that is possible."""
+    """Hold a secret in a file, if possible in memory: ``load_cert_chain`` takes only files."""
     folder = Path("/proc/self/fd")
     if hasattr(os, "memfd_create") and folder.exists():
         with os.fdopen(os.memfd_create("offbeat"), "wb") as file:
@@ -98,7 +98,7 @@ def _certificates(name: str, given: Pem) -> bytes:
     content = _read(name, given)
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(
-            cadata=content.decode("ascii", "ignore")  # there may be comments in any language
+            cadata=content.decode("ascii", "ignore")  # comments may be in any language
         )
     except (ssl.SSLError, ValueError) as error:
         raise _refused_file(name, given, f"must be certificates (PEM): {error}") from None
@@ -123,7 +123,7 @@ def _read(name: str, given: Pem) -> bytes:
 
 
 def _refused_file(name: str, given: Pem, allowed: str) -> InvalidArgument:
-    """Refuse a file by its path; content is not shown."""
+    """Refuse a file, naming its path; content given as bytes is not shown."""
     if isinstance(given, bytes):
         return refused_unseen(name, allowed)
     return refused(name, os.fspath(given), allowed)

@@ -11,11 +11,12 @@ from typing import Any
 from ._deadline import Deadline
 from ._sockets import Socket
 
-#: So much is received, or turned into records, at once.
+#: How many bytes are received, or turned into records, at once.
 _PIECE = 64 << 10
 
-#: OpenSSL 3 has locks of its own, which a child would find held forever if another thread was
-#: inside OpenSSL at the fork: so a fork waits for it. No step waits for a peer.
+#: Held while a thread is inside OpenSSL, and during forks. OpenSSL 3 has internal locks; if a
+#: thread held one during a fork, the child would find it locked forever. No step that holds this
+#: lock waits for a peer.
 inside_openssl = threading.RLock()
 
 os.register_at_fork(
@@ -26,10 +27,10 @@ os.register_at_fork(
 
 
 class TlsSocket:
-    """A socket that speaks TLS. Its OpenSSL touches memory only: the waits are the socket's."""
+    """A socket that speaks TLS. OpenSSL works in memory only: only the socket below waits."""
 
     def __init__(self, sock: Socket, context: ssl.SSLContext, server_name: str) -> None:
-        """Wrap a socket that is connected."""
+        """Wrap a connected socket."""
         self._sock = sock
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._piece = bytearray(_PIECE)
@@ -40,7 +41,7 @@ class TlsSocket:
 
     @property
     def deadline(self) -> Deadline | None:
-        """As that of a :class:`Socket`."""
+        """The deadline of the socket below: see :class:`Socket`."""
         return self._sock.deadline
 
     @deadline.setter
@@ -48,7 +49,7 @@ class TlsSocket:
         self._sock.deadline = deadline
 
     def shake_hands(self) -> None:
-        """Agree on keys, and check who the peer is."""
+        """Do the TLS handshake, which checks the peer's certificate."""
         try:
             while True:
                 try:
@@ -60,12 +61,12 @@ class TlsSocket:
                     self._feed()
         except ssl.SSLError:
             with suppress(Exception):
-                self._flush()  # tells the peer what is wrong with it
+                self._flush()  # sends the alert that tells the peer why
             raise
         self._flush()
 
     def send(self, data: bytes | memoryview) -> None:
-        """Send all of it."""
+        """Send all of ``data``."""
         rest = memoryview(data)
         while rest:
             piece, rest = rest[:_PIECE], rest[_PIECE:]
@@ -74,24 +75,24 @@ class TlsSocket:
             self._flush()
 
     def receive(self, buffer: Any) -> int | None:
-        """As :meth:`Socket.receive`."""
+        """Receive bytes, as :meth:`Socket.receive` does."""
         while True:
             try:
                 with inside_openssl:
-                    # It returns how many, if it is given a buffer.
+                    # With a buffer, `read` returns the number of bytes.
                     return int(self._tls.read(len(buffer), buffer))
             except ssl.SSLWantReadError:
                 if self._feed() is None:
                     return None
             except ssl.SSLEOFError:
-                return 0  # without a goodbye: answers say how long they are
+                return 0  # no close_notify is needed: responses say where they end
 
     def close(self) -> None:
-        """As :meth:`Socket.close`; a session has no goodbye, which might be that of a parent."""
+        """Close the socket without close_notify, which could end the session of a parent."""
         self._sock.close()
 
     def _feed(self) -> int | None:
-        """Receive what OpenSSL waits for."""
+        """Receive bytes for OpenSSL."""
         count = self._sock.receive(self._piece)
         if count:
             self._incoming.write(memoryview(self._piece)[:count])

@@ -1,4 +1,4 @@
-"""Weights: one for each ID, and no more IDs in a batch than their pieces allow."""
+"""Weights: one for each ID; they limit how many IDs fit into a batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from ._fields import OUT_OF_RANGE
 from .errors import refused
 
-#: The sidecar's limit of one batch.
+#: The sidecar's limit on the pieces of one batch.
 _BATCH_PIECES = 65_536
 
 CONTRADICTORY = "ERROR_REASON_CONTRADICTORY"
@@ -21,31 +21,31 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class PieceLimits:
-    """What of a schedule says how many pieces a weight is cut into."""
+    """The figures of a schedule that say how many pieces a weight is cut into."""
 
-    #: ``None``: the schedule has no weights, and the sidecar refuses them.
+    #: ``None`` if the schedule has no weights; the sidecar then refuses them.
     weight_quantum: int | None = None
     slot_count: int = 1
 
     def piece_count(self, weight: int) -> int:
-        """Return the pieces of a weight, by the formula of the protocol."""
+        """Return the number of pieces of a weight, by the formula of the protocol."""
         if self.weight_quantum is None:
             return 1
         return max(1, min(self.slot_count, -(-weight // self.weight_quantum)))
 
 
 class InStep(Generic[T]):
-    """Values of one call, one for each ID, drawn batch by batch after the IDs of each."""
+    """One value for each ID of a call, read batch by batch after the IDs."""
 
     def __init__(self, name: str, values: Iterable[T] | None) -> None:
-        """Draw nothing yet."""
+        """Store the values; none is read yet."""
         self.given = values is not None
         self._name = name
         self._iterator = iter(() if values is None else values)
         self._next = 0
 
     def take(self, count: int) -> list[tuple[str, T]]:
-        """Return the next values, each with its path; none if none were given."""
+        """Return the next values, each with its path; an empty list if none were given."""
         if not self.given:
             return []
         first = self._next
@@ -66,15 +66,15 @@ class Weights:
     """The weights of one call."""
 
     def __init__(self, weights: Iterable[int] | None, limits: PieceLimits) -> None:
-        """Draw nothing yet."""
+        """Store the values; none is read yet."""
         self._weights = InStep("weights", weights)
         self._limits = limits
         self.end = self._weights.end
 
     def cut(self, count: int) -> Iterator[tuple[slice, list[int]]]:
-        """Cut the next IDs where their pieces are too many for a batch, and give each its weights.
+        """Cut the next IDs so that the pieces of each part fit into a batch.
 
-        Without weights they stay one batch.
+        Yields each part with its weights. Without weights, all IDs are one part.
         """
         if not self._weights.given:
             yield slice(count), []
@@ -91,7 +91,7 @@ class Weights:
 
 
 def checked_weight(path: str, weight: int) -> int:
-    """Return a weight that the field can hold; what is right is the sidecar's to say."""
+    """Refuse a weight that the field cannot hold; the sidecar checks its range."""
     if not isinstance(weight, int) or not -(2**63) <= weight < 2**63:
         raise refused(path, weight, "must be an integer, 0 to 2^53", OUT_OF_RANGE)
     return weight

@@ -1,7 +1,7 @@
 """Columns of numbers, straight from the bytes of a message.
 
-On the wire a packed column of fixed-width numbers is the little-endian array itself. Generated
-code makes a Python object of each number; an ``array`` takes the bytes as they are.
+On the wire, a packed column of fixed-width numbers is a little-endian array. Generated code
+creates a Python object for each number; an ``array`` takes the bytes as they are.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ _LENGTH_DELIMITED = 2
 
 
 def taken(message: memoryview, numbers: Iterable[int]) -> tuple[dict[int, memoryview], bytes]:
-    """Take fields out of a message: their bytes by number, and the message without them.
+    """Split a message into the bytes of some fields, by number, and the message without them.
 
-    They must be packed columns or messages; one that comes in parts has them joined.
+    The fields must be packed columns or messages. If a field comes in several parts, they are
+    joined.
     """
     found: dict[int, memoryview] = dict.fromkeys(numbers, memoryview(b""))
     rest = []
@@ -42,7 +43,7 @@ def taken(message: memoryview, numbers: Iterable[int]) -> tuple[dict[int, memory
 
 
 def column(code: str, data: memoryview) -> array[int]:
-    """Return the numbers of a packed column: ``i`` of 32 bits, ``q`` of 64."""
+    """Return the numbers of a packed column, of 32 bits (``i``) or 64 bits (``q``) each."""
     numbers: array[int] = array(code)
     numbers.frombytes(data)
     if sys.byteorder == "big":
@@ -51,7 +52,7 @@ def column(code: str, data: memoryview) -> array[int]:
 
 
 def to_bytes(numbers: array[int]) -> bytes:
-    """Return the packed column of some numbers, all of which are longer than a byte."""
+    """Return the packed column of some numbers, which must be wider than a byte."""
     if sys.byteorder == "big":
         numbers = numbers[:]
         numbers.byteswap()
@@ -59,7 +60,7 @@ def to_bytes(numbers: array[int]) -> bytes:
 
 
 def head(number: int, length: int) -> bytes:
-    """Return what begins a field of so many bytes; the numbers of fields go up to 15 here."""
+    """Return the tag and length before a field of ``length`` bytes; ``number`` is at most 15."""
     key = bytearray((number << 3 | _LENGTH_DELIMITED,))
     while length > 0x7F:
         key.append(length & 0x7F | 0x80)

@@ -1,4 +1,4 @@
-"""TLS and tokens. Errors and representations contain no secrets."""
+"""TLS and tokens. No error message and no ``repr`` contains a secret."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 #: PEM: the path of a file, or its content.
 Pem = Union[str, "os.PathLike[str]", bytes]
 
-#: A bearer token, or what returns the one of now.
+#: A bearer token, or a function that returns the current one.
 TokenSource = Union[str, Callable[[], str]]
 
 _GIVEN = (str, os.PathLike, bytes, Secret, type(None))
 
-#: As in RFC 6750.
+#: The characters that RFC 6750 allows.
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/=]+")
 
 
 @positional(3)
 @dataclass(frozen=True)
 class Tls:
-    """TLS: whom the client trusts, and what it shows of itself.
+    """TLS: which servers the client trusts, and its own certificate.
 
     Each file is PEM, as a path or as ``bytes``; files are read when the client connects.
     Raises :class:`~offbeat.InvalidArgument` for a certificate without its key, or the reverse.
     """
 
-    #: Authorities, one of which has signed the server's certificate; by default the system's.
+    #: Trusted certificate authorities; by default the system's.
     ca: Pem | None = None
-    #: The client's own certificate and those between it and its authority, for mutual TLS.
+    #: The client's own certificate, followed by any intermediate ones, for mutual TLS.
     certificate: Pem | None = None
-    #: The key of the certificate, without a passphrase. Content is kept where nothing shows it.
+    #: The key of the certificate, without a passphrase. ``bytes`` are never shown.
     key: Pem | Secret[bytes] | None = field(default=None, repr=False)
     if TYPE_CHECKING:
         _: KW_ONLY
-    #: The name in the server's certificate, if it is not the host of the address.
+    #: The name in the server's certificate, if it differs from the host of the address.
     server_name: str | None = None
 
     def __post_init__(self) -> None:
@@ -66,16 +66,16 @@ class Tls:
 
 
 class Token:
-    """A bearer token: the same one always, or one that is asked for at each call."""
+    """A bearer token: a fixed one, or one that a function returns at each call."""
 
     def __init__(self, source: TokenSource) -> None:
-        """Refuse what can be no token; what returns them is asked at each call only."""
+        """Refuse an invalid token; a function is first called at the first call."""
         self._source = Secret(source)
         if not callable(source):
             self.metadata()
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
-        """Return the metadata of a call."""
+        """Return the metadata that carries the current token."""
         source = self._source.reveal()
         token = source() if callable(source) else source
         token = token.strip() if isinstance(token, str) else ""
@@ -94,7 +94,7 @@ class Access:
 
 
 def resolve_access(address: str, tls: Tls | bool | None, token: TokenSource | None) -> Access:
-    """Return how to speak to an address; refuse what would give a token away."""
+    """Return the access to an address; refuse to send a token unprotected to another machine."""
     if tls is True:
         tls = Tls()
     if tls is not None and tls is not False and not isinstance(tls, Tls):

@@ -42,11 +42,11 @@ class AsyncClient(
 ):
     """Asks a sidecar, from asyncio.
 
-    As :class:`~offbeat.Client`, but its methods are coroutines, and
-    :meth:`stream_slot_assignments` is an asynchronous generator. Calls may run at the
-    same time; a cancelled task cancels its call. A process that forks must do so
-    before it uses grpc's asyncio, which has no state for a child: there, and wherever
-    forks are out of your hands, use :class:`~offbeat.Client` in a thread.
+    It works like :class:`~offbeat.Client`, but its methods are coroutines, and
+    :meth:`stream_slot_assignments` is an asynchronous generator. Calls may run
+    concurrently; a cancelled task cancels its call. A process that forks must do so
+    before it uses grpc's asyncio, which does not work in a forked child. If you do not
+    control when the process forks, use :class:`~offbeat.Client` in a thread.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class AsyncClient(
         tls: Tls | bool | None = None,
         token: TokenSource | None = None,
     ) -> None:
-        """Remember whom to ask; nothing connects yet."""
+        """Store the settings; nothing connects yet."""
         self.address = resolve_address(address)
         self.timeout, is_web = resolve_timeout(timeout)
         self._circuit = Circuit(resolve_breaker(breaker, is_web), self.address)
@@ -100,7 +100,7 @@ class AsyncClient(
         max_job_count: int | None = None,
         max_byte_count: int | None = None,
     ) -> AsyncNamedSpread:
-        """As :meth:`Client.named_spread`; consumers pull, and do not stream."""
+        """See :meth:`offbeat.Client.named_spread`; consumers pull jobs, and do not stream them."""
         limits = SpreadLimits(
             max_attempt_count=max_attempt_count,
             max_consumer_lease_count=max_consumer_lease_count,
@@ -158,8 +158,9 @@ class AsyncClient(
     ) -> AsyncSpread[J]:
         """Continue a spread after the turns that were taken, by its ``resume_token``.
 
-        ``groups`` must be the same, in the same order: they are pulled from the first on, and
-        jobs that had their turn are dropped. Other groups: ``FailedPrecondition``, before a turn.
+        ``groups`` must be the same, in the same order: they are read from the first one on, and
+        jobs that had their turn are dropped. Other groups raise ``FailedPrecondition`` before
+        the first turn.
         """
         return self._spread(groups, SpreadPlace.from_token(resume_token), timeout)
 

@@ -19,22 +19,23 @@ from .v1.sql_pb2 import SqlIndex as SqlIndexMessage
 
 @dataclass(frozen=True)
 class Piece(Generic[IdT_co]):
-    """A piece of an ID that is larger than others: it runs as if it were an ID."""
+    """A piece of a weighted ID, which runs like an ID; without a weight, the whole ID."""
 
-    #: The piece, from 0.
+    #: Index of the piece, from 0.
     piece_index: int
-    #: The same in every cycle.
+    #: The slot, the same in every cycle.
     slot_index: int
     #: From the start of the slot to the run.
     slot_offset: timedelta
-    #: From the start of the cycle to the run, of a calendar by the wall clock.
+    #: From the start of the cycle to the run; with a calendar, by the wall clock.
     cycle_offset: timedelta
-    #: The last run before the instant asked about; ``None`` if exclusions skip the 1,000
-    #: cycles before it.
+    #: The last run before ``from_time``; ``None`` if exclusions skip all of the 1,000 cycles
+    #: before it.
     last_run: Run[IdT_co] | None
-    #: The next runs at or after it; fewer than asked for if exclusions skip 1,000 cycles.
+    #: The next runs at or after ``from_time``; fewer than requested if exclusions skip 1,000
+    #: consecutive cycles.
     next_runs: tuple[Run[IdT_co], ...]
-    #: The first run of a new ID, if one was asked about.
+    #: The first run of a new ID; ``None`` unless ``new_id`` was given.
     first_run: Run[IdT_co] | None
 
     @classmethod
@@ -59,7 +60,7 @@ class Piece(Generic[IdT_co]):
 class PlacementExplanation:
     """The value that decided the place of an ID: one of ``hash``, ``bucket`` and ``fraction``."""
 
-    #: The ID as it was understood: what is hashed, and what ends the run keys.
+    #: Canonical text of the ID, which is hashed and ends the run keys.
     canonical_id: str
     #: ``Placement.HASH``: the hash, as 16 hexadecimal digits.
     hash: str | None = None
@@ -82,17 +83,17 @@ class Assignment(Generic[IdT_co]):
 
     #: The ID, as it was given.
     id: IdT_co
-    #: All pieces of the ID, in order: one without a weight. Enqueue the runs of each.
+    #: All pieces of the ID, in order; exactly one without a weight. Enqueue the runs of each.
     pieces: tuple[Piece[IdT_co], ...]
-    #: The explanation of the place.
+    #: What decided the place.
     explanation: PlacementExplanation
     #: Fingerprint of the schedule.
     fingerprint: str
-    #: The release of the time-zone database that decided, such as ``"2026b"``; of calendars and
-    #: recurring exclusions only. With another, times may differ; run keys do not.
+    #: The release of the time-zone database that decided the times, such as ``"2026b"``; set only
+    #: with calendars and recurring exclusions. Another release may change times, but no run keys.
     time_zone_database: str = ""
-    #: Who decided: ``"sidecar"``, or ``"local"`` without one; see ``mode`` of ``Client``. The same
-    #: answer of either is equal.
+    #: Who decided: ``"sidecar"``, or ``"local"`` without one; see ``mode`` of ``Client``. Ignored
+    #: when answers are compared.
     decided_by: str = field(default="sidecar", compare=False)
 
     @property
@@ -107,29 +108,29 @@ class Assignment(Generic[IdT_co]):
 
     @property
     def cycle_offset(self) -> timedelta:
-        """From the start of the cycle to the run, of a calendar by the wall clock."""
+        """From the start of the cycle to the run; with a calendar, by the wall clock."""
         return self.pieces[0].cycle_offset
 
     @property
     def last_run(self) -> Run[IdT_co] | None:
-        """The last run before the instant asked about; ``None`` as in :class:`Piece`."""
+        """The last run before ``from_time``; ``None`` as in :class:`Piece`."""
         return self.pieces[0].last_run
 
     @property
     def next_runs(self) -> tuple[Run[IdT_co], ...]:
-        """The next runs at or after that instant."""
+        """The next runs at or after ``from_time``."""
         return self.pieces[0].next_runs
 
     @property
     def next_run(self) -> Run[IdT_co]:
-        """The first of the next runs."""
+        """The first of the next runs; raises ``LookupError`` if there is none."""
         if not self.next_runs:
             raise LookupError("no next run was asked for, or exclusions skip them all")
         return self.next_runs[0]
 
     @property
     def first_run(self) -> Run[IdT_co] | None:
-        """The first run of a new ID, if one was asked about."""
+        """The first run of a new ID; ``None`` unless ``new_id`` was given."""
         return self.pieces[0].first_run
 
     @classmethod
@@ -154,7 +155,7 @@ class Slot:
     cycle_index: int
     start_time: datetime
     end_time: datetime
-    #: Predicate of its rows, if a column was named.
+    #: The predicate that selects its rows, if a ``sql_target`` was given.
     predicate: SqlPredicate | None = None
 
     @classmethod
@@ -176,11 +177,11 @@ class Slot:
 class ExpectedLoad:
     """An estimate of how full slots or seconds get."""
 
-    #: IDs on average.
+    #: Mean number of IDs.
     mean: float
-    #: IDs in the fullest, median: half of all populations exceed it.
+    #: Median number of IDs in the fullest one: half of all populations exceed it.
     fullest_median: int
-    #: IDs in the fullest, 99th percentile.
+    #: 99th percentile of the number of IDs in the fullest one.
     fullest_p99: int
 
     @classmethod
@@ -191,7 +192,7 @@ class ExpectedLoad:
 
 @dataclass(frozen=True)
 class BucketShare:
-    """How evenly slots share the buckets of TWISTER."""
+    """How evenly slots share the buckets of ``Placement.TWISTER``."""
 
     min_bucket_count: int
     max_bucket_count: int
@@ -233,23 +234,23 @@ class Description:
     canonical_text: str
     #: Length of a slot, in active time.
     slot_duration: timedelta
-    #: The slot that runs at the instant asked about; ``None`` outside of the active windows.
+    #: The slot that runs at ``at_time``; ``None`` outside of the active windows.
     slot: Slot | None
     cycle_start_time: datetime
-    #: TWISTER only.
+    #: ``Placement.TWISTER`` only.
     bucket_share: BucketShare | None
-    #: Only if a population was given.
+    #: Only if a ``population`` was given.
     slot_load: ExpectedLoad | None
-    #: Only if a population was given.
+    #: Only if a ``population`` was given.
     second_load: ExpectedLoad | None
     cycle_end_time: datetime
-    #: What the active windows leave of the cycle, before exclusions.
+    #: How much of the cycle the active windows leave, before exclusions.
     active_duration: timedelta
     #: Share of the cycle's runs that exclusions skip: 0 to 1.
     skipped_ratio: float
-    #: Share of them that exclusions defer: 0 to 1.
+    #: Share of the cycle's runs that exclusions defer: 0 to 1.
     deferred_ratio: float
-    #: Root of the run keys of the schedule.
+    #: The beginning of the run keys of the schedule.
     run_key_root: str
     #: The kinds that the schedule declares, in order.
     kinds: tuple[DescribedKind, ...]

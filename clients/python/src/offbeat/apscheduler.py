@@ -1,6 +1,7 @@
 """A trigger for APScheduler 3: one job for one row.
 
-For hundreds of rows; for more, let one interval job tick an :class:`offbeat.runner.Runner`.
+It suits hundreds of rows. For more, let one interval job call ``tick`` of an
+:class:`offbeat.runner.Runner`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _MILLISECOND = timedelta(milliseconds=1)
 class OffbeatTrigger(BaseTrigger):  # type: ignore[misc]
     """Fires when a row runs by a schedule.
 
-    It decides without a sidecar: a schedule that needs one is refused, since APScheduler ends a job
-    whose trigger has no answer. ``kind`` is one of the schedule's kinds::
+    It decides without a sidecar. A schedule that needs one is refused, because APScheduler ends a
+    job whose trigger has no next time. ``kind`` is one of the schedule's kinds::
 
         scheduler.add_job(sync, OffbeatTrigger(schedule, account_id), id=str(account_id))
     """
@@ -37,7 +38,7 @@ class OffbeatTrigger(BaseTrigger):  # type: ignore[misc]
     def get_next_fire_time(
         self, previous_fire_time: datetime | None, now: datetime
     ) -> datetime | None:
-        """Return the first run after the previous one; the first of all is the next from now on."""
+        """Return the first run after the previous fire time or, if there is none, from ``now``."""
         start = now if previous_fire_time is None else previous_fire_time + _MILLISECOND
         assignment = _client().assign_slot(
             self.schedule, self.row_id, from_time=start, kind=self.kind
@@ -59,7 +60,7 @@ _local: list[Client] = []
 
 
 def _client() -> Client:
-    """Return a client that decides alone; it holds no connection."""
+    """Return a client that decides locally; it has no connection."""
     if not _local:
         _local.append(Client(mode="local"))
     return _local[0]

@@ -28,8 +28,8 @@ class Row(Generic[IdT_co]):
     next_run: Run[IdT_co]
     #: Index of the piece of its ID; 0 without weights.
     piece_index: int = 0
-    #: When its last run started. ``None`` unless the column ``last_run_unix_millis`` was asked
-    #: for, and where exclusions skip the 1,000 cycles before.
+    #: When its last run started. ``None`` if the column ``last_run_unix_millis`` was not
+    #: requested, or if exclusions skip all of the 1,000 cycles before.
     last_run_time: datetime | None = None
 
     @property
@@ -47,15 +47,15 @@ class Row(Generic[IdT_co]):
 class SlotAssignments(Rows[Row[IdT_co]], Generic[IdT_co]):
     """Assignments of a batch: a sequence of rows, and the columns they come from.
 
-    There is a row for each ID, with weights for each piece. The columns are arrays, cheap
-    to hand to numpy or to a database driver. A refused ID holds -1 in all of them and
-    stands in ``errors``; its row raises ``LookupError``, and :meth:`accepted` passes over it.
+    There is a row for each ID or, with weights, for each piece. The columns are arrays, which
+    are cheap to pass to numpy or to a database driver. A refused ID has -1 in all columns and
+    an entry in ``errors``; its row raises ``LookupError``, and :meth:`accepted` skips it.
 
-    A column that was not asked for is empty. Rows need all of ``DEFAULT_COLUMNS``.
+    A column that was not requested is empty. Rows need all of ``DEFAULT_COLUMNS``.
     """
 
     ids: list[IdT_co] = field(default_factory=list, repr=False)
-    #: The slots.
+    #: Slots in their cycles, from 0.
     slot_indexes: array[int] = field(default_factory=lambda: array("i"), repr=False)
     #: Ticks from the start of the slot to the run.
     slot_offset_ticks: array[int] = field(default_factory=lambda: array("q"), repr=False)
@@ -65,8 +65,8 @@ class SlotAssignments(Rows[Row[IdT_co]], Generic[IdT_co]):
     cycle_indexes: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: Next runs, in milliseconds since the Unix epoch.
     next_run_unix_millis: array[int] = field(default_factory=lambda: array("q"), repr=False)
-    #: Last runs, in milliseconds since the Unix epoch, if they were asked for; -1 too where
-    #: exclusions skip the 1,000 cycles before.
+    #: Last runs, in milliseconds since the Unix epoch, if requested; also -1 if exclusions skip
+    #: all of the 1,000 cycles before.
     last_run_unix_millis: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: The refused IDs.
     errors: tuple[IdError, ...] = ()
@@ -76,13 +76,13 @@ class SlotAssignments(Rows[Row[IdT_co]], Generic[IdT_co]):
     fingerprint: str = ""
     #: Prefix of run keys.
     run_key_prefix: str = ""
-    #: The type of IDs that strings stand for.
+    #: The type that IDs given as ``str`` stand for.
     id_type: IdType | None = None
-    #: Index of the first ID of ``ids``, counted from that of the call; 0 outside of streams.
+    #: Index in the stream of the first of ``ids``; 0 outside of streams.
     first_id_index: int = 0
-    #: With weights only: which of ``ids`` a row is.
+    #: With weights only: for each row, the index of its ID in ``ids``.
     id_indexes: array[int] = field(default_factory=lambda: array("i"), repr=False)
-    #: With weights only: which piece of its ID a row is.
+    #: With weights only: for each row, the index of the piece of its ID.
     piece_indexes: array[int] = field(default_factory=lambda: array("i"), repr=False)
     #: The kind of job; ``"default"`` if none was named.
     kind: str = DEFAULT_KIND
@@ -103,9 +103,9 @@ class SlotAssignments(Rows[Row[IdT_co]], Generic[IdT_co]):
         )
 
     def run_key(self, index: int) -> str:
-        """Return the key of a row's next run, equal for two attempts to enqueue it.
+        """Return the key of a row's next run, the same for each attempt to enqueue it.
 
-        Empty for a fraction, which is no identity: two rows may hold the same.
+        Empty for a fraction, which does not identify a row: two rows may hold the same one.
         """
         self._need("slot_indexes", "cycle_indexes")
         self._check(index)
@@ -124,7 +124,7 @@ class SlotAssignments(Rows[Row[IdT_co]], Generic[IdT_co]):
         return self.id_indexes[index] if self.id_indexes else index
 
     def _need(self, *names: str) -> None:
-        """Raise if one of these columns was not asked for."""
+        """Raise ``LookupError`` if one of these columns was not requested."""
         missing = [name for name in self._missing if name in names]
         if missing:
             raise LookupError(f"this needs columns that were not asked for: {', '.join(missing)}")
@@ -165,7 +165,7 @@ class SlotAssignments(Rows[Row[IdT_co]], Generic[IdT_co]):
     def _add(
         self, ids: list[Any], columns: pb.SlotAssignments | AssignmentColumns, first: int
     ) -> None:
-        """Append the answer of one message, whose first ID has index ``first`` in the call."""
+        """Append the columns of one message, whose first ID has the index ``first`` in the call."""
         before = len(self.ids)
         self.ids.extend(ids)
         for name in COLUMNS:

@@ -26,11 +26,11 @@ class AuditFinding(enum.IntEnum):
     SPARSE_INTEGERS = 2
     #: The slots differ by more than chance explains.
     UNEVEN = 3
-    #: IDs that come more than once.
+    #: IDs that occur more than once.
     DUPLICATES = 4
-    #: One slot holds far more weight than the mean, for one ID alone.
+    #: One slot holds far more weight than the mean, because of a single ID.
     HEAVY_ID = 5
-    #: IDs that never run, as exclusions skip them.
+    #: IDs that never run, because exclusions skip all their runs.
     NEVER_RUN = 6
 
 
@@ -39,7 +39,7 @@ class AuditWarning:
     """Something wrong with a sample of IDs."""
 
     finding: AuditFinding
-    #: The same in a sentence, with figures and what to do.
+    #: The finding in a sentence, with figures and advice.
     message: str
 
 
@@ -49,22 +49,21 @@ class Audit:
 
     #: Fingerprint of the schedule.
     fingerprint: str
-    #: IDs that have a place.
+    #: IDs that were not refused.
     id_count: int
     #: Load of each slot: IDs, or with weights the weight of their pieces.
     slot_loads: tuple[float, ...] = field(repr=False)
-    #: The fullest slot; the first of several.
+    #: Index of the fullest slot; if several are equally full, of the first.
     fullest_slot_index: int
     fullest_load: float
-    #: How many times the mean that is.
+    #: ``fullest_load`` divided by the mean load.
     fullest_to_mean_ratio: float
-    #: What chance would put into the fullest slot, for as many IDs without weights.
+    #: The load of the fullest slot to expect by chance, for as many IDs without weights.
     expected_load: ExpectedLoad
-    #: Slots that hold nothing.
     empty_slot_count: int
     #: Pearson's chi-square of the IDs in the slots.
     chi_square: float
-    #: How likely as uneven a distribution is by chance; ``None`` with fewer than five IDs a slot.
+    #: Probability that chance alone is as uneven; ``None`` with fewer than five IDs a slot.
     p_value: float | None
     #: What is wrong, worst first.
     warnings: tuple[AuditWarning, ...]
@@ -101,7 +100,7 @@ def audit_ids(
     id_type: IdType | None,
     from_time: datetime | None,
 ) -> Question[Audit]:
-    """Ask how evenly IDs fill the slots: in one request, since it is one statistic."""
+    """Ask how evenly IDs fill the slots, in one request: the statistic needs all IDs."""
     encoder, weights_left = IdEncoder(id_type), InStep("weights", weights)
     values = encoder.take(list(checked_ids(ids)))
     request = pb.AuditIdsRequest(

@@ -1,4 +1,4 @@
-"""A circuit breaker: where a sidecar does not answer, callers do not wait for it one by one."""
+"""A circuit breaker: while a sidecar does not answer, calls fail at once instead of waiting."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _MAX_SECONDS = 86_400.0
 @positional(0)
 @dataclass(frozen=True)
 class Breaker:
-    """When calls fail without being made.
+    """When calls fail at once, without being made.
 
-    failure_count: after so many calls in a row without an answer, 1 to 1,000,000. A refusal is
-        an answer. Default: 5.
-    open_duration: for so long, 1 ms to a day; then one call is made, and others fail until it
-        has ended. Default: 1 s. It doubles each time that this call has no answer either.
-    max_open_duration: how long at most, up to a day. Default: 30 s.
+    failure_count: the circuit opens after this many calls in a row without an answer, 1 to
+        1,000,000. A refusal is an answer. Default: 5.
+    open_duration: how long it stays open, 1 ms to a day. Then one call is made, and others fail
+        until it has ended. Default: 1 s. It doubles each time that this call has no answer either.
+    max_open_duration: the upper limit of the doubling, open_duration to a day. Default: 30 s.
 
     >>> Breaker(failure_count=3).open_duration
     datetime.timedelta(seconds=1)
@@ -43,7 +43,7 @@ class Breaker:
     max_open_duration: timedelta = timedelta(seconds=30)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse values that are out of range."""
         count = self.failure_count
         if not isinstance(count, int) or not 1 <= count <= _MAX_FAILURE_COUNT:
             raise refused("breaker.failure_count", count, "must be 1 to 1000000 calls")
@@ -57,10 +57,10 @@ class Breaker:
 
 
 class Circuit(Unpicklable):
-    """The state of a breaker: of one client, in one process."""
+    """The state of a breaker, for one client in one process."""
 
     def __init__(self, breaker: Breaker | None, address: str) -> None:
-        """Begin closed; without a breaker, it stays so."""
+        """Start closed; without a breaker, the circuit never opens."""
         self._breaker, self._address = breaker, address
         self._lock = ForkLock(self._close)
         self._close()
@@ -73,14 +73,14 @@ class Circuit(Unpicklable):
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Hold a call: it is not made while the circuit is open, and its end is counted."""
+        """Run a call: refuse it while the circuit is open, and count its outcome."""
         is_probe = self._admit()
         try:
             yield
         except OffbeatError as error:
             self._end(_is_answer(error), is_probe)
             raise
-        except BaseException:  # cancelled: it says nothing about the sidecar
+        except BaseException:  # such as a cancellation: it says nothing about the sidecar
             with self._lock:
                 self._probing = self._probing and not is_probe
             raise
@@ -88,7 +88,7 @@ class Circuit(Unpicklable):
             self._end(True, is_probe)
 
     def _admit(self) -> bool:
-        """Let a call be made, or raise; returns whether it is to find out if there are answers."""
+        """Admit a call, or raise ``CircuitOpen``; returns whether the call is the probe."""
         with self._lock:
             if not self._open_seconds:
                 return False
@@ -118,7 +118,7 @@ class Circuit(Unpicklable):
 
 
 def _is_answer(error: OffbeatError) -> bool:
-    """Say whether the sidecar has answered: a refusal is an answer, also one that shuts down."""
+    """Say whether the sidecar answered: a refusal is an answer, even during its shutdown."""
     if isinstance(error, DeadlineExceeded):
         return False
     return not isinstance(error, NoAnswer) or (
@@ -127,7 +127,7 @@ def _is_answer(error: OffbeatError) -> bool:
 
 
 def resolve_breaker(breaker: Breaker | bool | None, default: bool) -> Breaker | None:
-    """Return the breaker that was given; ``True`` and ``default`` stand for one of the defaults."""
+    """Return the breaker of a setting: ``True`` is the default one, ``None`` means ``default``."""
     if breaker is None:
         breaker = default
     if isinstance(breaker, bool):

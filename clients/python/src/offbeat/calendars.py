@@ -26,11 +26,11 @@ class CalendarUnit(enum.IntEnum):
 
 
 class ExclusionPolicy(enum.IntEnum):
-    """What becomes of runs that an exclusion forbids."""
+    """What happens to runs that an exclusion holds."""
 
     #: They do not happen.
     SKIP = 1
-    #: They happen later, smeared, and before the ID's next run.
+    #: They happen later, spread over usable time, and before the ID's next run.
     DEFER = 2
 
 
@@ -39,11 +39,11 @@ class CalendarCycle:
     """A day, week or month by the wall clock of a time zone.
 
     A run keeps its wall-clock time through changes of the clocks: a time that a change
-    skips is later by what it skips, one that comes twice means the first.
+    skips is later by the skipped time; of a time that occurs twice, the first one counts.
 
     unit: day, week or month.
-    time_zone: its IANA name, or a ``ZoneInfo``, whose name is kept. The rules are
-        those that the sidecar has built in.
+    time_zone: its IANA name, or a ``ZoneInfo``, whose name is used. The rules come from the
+        time-zone database that is built into the sidecar.
 
     >>> CalendarCycle(CalendarUnit.DAY, ZoneInfo("UTC")).time_zone
     'UTC'
@@ -53,7 +53,7 @@ class CalendarCycle:
     time_zone: str | ZoneInfo
 
     def __post_init__(self) -> None:
-        """Keep the name of a zone."""
+        """Replace a ``ZoneInfo`` by its name."""
         if isinstance(self.time_zone, ZoneInfo):
             object.__setattr__(self, "time_zone", self.time_zone.key)
 
@@ -74,8 +74,8 @@ class CalendarCycle:
 class CycleWindow:
     """A part of a cycle, the half-open span from one offset to another.
 
-    Offsets count from the cycle's start, of a calendar by the wall clock: spans, or times of
-    day, which mean the first day. Midnight at the end of a day is ``timedelta(days=1)``.
+    Offsets count from the start of the cycle; with a calendar, by the wall clock. They are
+    spans, or times of day on the first day. Midnight at the end of a day is ``timedelta(days=1)``.
 
     >>> CycleWindow(time(1), time(5)) == CycleWindow(timedelta(hours=1), timedelta(hours=5))
     True
@@ -86,7 +86,7 @@ class CycleWindow:
     end_offset: timedelta | time
 
     def __post_init__(self) -> None:
-        """Keep times of day as spans."""
+        """Convert times of day to spans."""
         for name in ("start_offset", "end_offset"):
             offset = getattr(self, name)
             if isinstance(offset, time):
@@ -107,9 +107,9 @@ class CycleWindow:
 
 @dataclass(frozen=True)
 class DatedExclusion:
-    """A span of time, once, in which nothing may start: from start to end, half-open.
+    """A single span of time in which nothing may start: from start to end, half-open.
 
-    ``policy`` says what becomes of its runs; by default ``ExclusionPolicy.DEFER``.
+    ``policy`` says what happens to runs in it; by default ``ExclusionPolicy.DEFER``.
     """
 
     start_time: datetime
@@ -129,8 +129,8 @@ class DatedExclusion:
 class RecurringExclusion:
     """A part of each unit of a calendar in which nothing may start.
 
-    The calendar need not be that of the schedule. Of an hour that comes twice, both are
-    excluded. ``policy`` says what becomes of the runs; by default ``ExclusionPolicy.DEFER``.
+    The calendar need not be that of the schedule. If an hour occurs twice, both are excluded.
+    ``policy`` says what happens to runs in it; by default ``ExclusionPolicy.DEFER``.
     """
 
     calendar: CalendarCycle

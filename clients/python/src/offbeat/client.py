@@ -40,31 +40,31 @@ J = TypeVar("J")
 class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
     """Asks a sidecar.
 
-    ``address`` is ``HOST:PORT`` or ``unix:PATH``; by default the variable
-    ``OFFBEAT_ADDRESS``, else ``127.0.0.1:2328``. ``timeout`` bounds every call
-    (and each call of a large batch) in seconds or as a ``timedelta``; by default
-    ``OFFBEAT_TIMEOUT``, else 10 s; a stream has only the one that it is given itself. It may be
-    ``"web"``, 0.3 s with a ``breaker``, or ``"worker"``, 10 s without one.
-    Calls that did not reach the sidecar are made again, for up to 4 s and within their
-    timeout; those of a named spread for a third of a second, as its producers and consumers
-    are patient themselves.
+    ``address`` is ``HOST:PORT`` or ``unix:PATH``; by default the environment variable
+    ``OFFBEAT_ADDRESS``, else ``127.0.0.1:2328``. ``timeout`` applies to every call (and to
+    each request of a large batch), in seconds or as a ``timedelta``; by default
+    ``OFFBEAT_TIMEOUT``, else 10 s. It may be ``"web"``, 0.3 s with a ``breaker``, or
+    ``"worker"``, 10 s without one. A stream has only the timeout that its own call names.
+    Calls that did not reach the sidecar are retried for up to 4 s, within their timeout.
+    Calls of a named spread are retried for a third of a second only, because its producers and
+    consumers retry themselves.
 
     ``mode`` says who decides; by default ``OFFBEAT_MODE``, else ``"remote"``: the sidecar. In
-    ``"auto"``, what needs no sidecar is decided here, to the bit as the sidecar decides it; bulk
-    calls of 1,000 IDs or more, and streams, are still the sidecar's, but bulk calls that have no
-    answer are decided here. In ``"local"``, no sidecar is asked, and what needs one raises
-    ``NeedsSidecar``; :meth:`local_refusal` says that of a schedule beforehand. ``schedules`` is a
-    file of schedules by name, which ``offbeat schedules export`` writes; by default
-    ``OFFBEAT_SCHEDULES``. It is read again when it changes.
+    ``"auto"``, the client itself decides what needs no sidecar, bit for bit as the sidecar would.
+    Streams and bulk calls of 1,000 IDs or more still go to the sidecar; a bulk call that gets no
+    answer is decided by the client. In ``"local"``, no sidecar is asked, and what needs one raises
+    ``NeedsSidecar``; :meth:`local_refusal` tells in advance whether a schedule does.
+    ``schedules`` is a file of schedules by name, which ``offbeat schedules export`` writes; by
+    default ``OFFBEAT_SCHEDULES``. It is read again when it changes.
 
     ``breaker`` is a :class:`~offbeat.Breaker`, ``True`` for one with its defaults, or ``False``:
-    after some calls in a row without an answer, calls fail at once with ``CircuitOpen``. Streams
-    are not behind it.
+    after some calls in a row without an answer, calls fail at once with ``CircuitOpen``. It does
+    not apply to streams.
 
-    ``tls`` is a :class:`~offbeat.Tls`, or ``True`` for the system's authorities; without it
-    nothing is encrypted. ``token`` is a bearer token that every call carries, or what returns
-    the one of now: it is called for each call, in the thread that makes it, and should be
-    quick. Without TLS a token goes to this machine only.
+    ``tls`` is a :class:`~offbeat.Tls`, or ``True`` to trust the system's authorities; without it
+    nothing is encrypted. ``token`` is a bearer token that every call carries, or a function that
+    returns the current one: it is called for each call, in the calling thread, and should be
+    quick. Without TLS, a token is only allowed for an address on this machine.
 
     A client connects at its first call, may be shared by threads, and may be
     used on both sides of a fork.
@@ -81,7 +81,7 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
         tls: Tls | bool | None = None,
         token: TokenSource | None = None,
     ) -> None:
-        """Remember whom to ask; nothing connects yet."""
+        """Store the settings; nothing connects yet."""
         self.address = resolve_address(address)
         self.timeout, is_web = resolve_timeout(timeout)
         self._circuit = Circuit(resolve_breaker(breaker, is_web), self.address)
@@ -121,12 +121,12 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
     ) -> Spread[J]:
         """Interleave the jobs of groups: those of one group stay ``feeder_count`` turns apart.
 
-        ``groups`` is an iterable of iterables of anything; jobs stay in this process. Groups
-        and jobs are pulled when they are needed: up to ``job_window`` jobs (default: 256) of
-        each group that is open, and up to ``group_window`` groups (default: 0) before a feeder
-        needs them. ``max_open_group_count`` and ``on_shortage`` belong to
-        ``SpreadPolicy.COOLDOWN``, whose groups must have a length. The spread is an iterator of
-        turns, and has a ``certificate`` when it has ended.
+        ``groups`` is an iterable of iterables of any objects; jobs stay in this process. Groups
+        and jobs are read when they are needed: up to ``job_window`` jobs (default: 256) of
+        each open group, and up to ``group_window`` groups (default: 0) before a feeder
+        needs them. ``max_open_group_count`` and ``on_shortage`` are for
+        ``SpreadPolicy.COOLDOWN`` only, whose groups must have a length. The spread is an
+        iterator of turns, and has a ``certificate`` when it has ended.
         """
         start = spread_start(
             feeder_count, policy, max_open_group_count, on_shortage, job_window, group_window
@@ -142,8 +142,9 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
     ) -> Spread[J]:
         """Continue a spread after the turns that were taken, by its ``resume_token``.
 
-        ``groups`` must be the same, in the same order: they are pulled from the first on, and
-        jobs that had their turn are dropped. Other groups: ``FailedPrecondition``, before a turn.
+        ``groups`` must be the same, in the same order: they are read from the first one on, and
+        jobs that had their turn are dropped. Other groups raise ``FailedPrecondition`` before
+        the first turn.
         """
         return self._spread(groups, SpreadPlace.from_token(resume_token), timeout)
 
@@ -173,11 +174,11 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
     ) -> NamedSpread:
         """Take part in a spread that outlives a call: as a producer, as a consumer, or both.
 
-        Producers submit groups, any number of consumers pull their jobs, spread. A job is leased
-        for ``lease_duration`` (default: 30 s), and becomes a dead letter after
-        ``max_attempt_count`` (5). Producers and consumers name the same parameters. The service
-        holds spreads in memory: all producers and consumers of a spread must reach the same
-        process.
+        Producers submit groups, and any number of consumers pull their jobs, spread. A job is
+        leased for ``lease_duration`` (default: 30 s), and becomes a dead letter after
+        ``max_attempt_count`` attempts (default: 5). Producers and consumers must pass the same
+        parameters. By default, the service holds spreads in memory: all producers and consumers
+        of a spread must then reach the same process.
         """
         limits = SpreadLimits(
             max_attempt_count=max_attempt_count,
@@ -211,7 +212,7 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
     def _deal(
         self, spread: Spread[J], dispatcher: Dispatcher[J], seconds: float | None
     ) -> Generator[SpreadTurn[J], None, None]:
-        # Groups are pulled here, by the caller that takes the turns; grpc's thread only sends.
+        # Groups are read here, in the thread that takes the turns; grpc's thread only sends.
         outgoing: SimpleQueue[Any] = SimpleQueue()
         outgoing.put(dispatcher.start.request)
         call = self._channel.stub().Spread(iter(outgoing.get, None), timeout=seconds)

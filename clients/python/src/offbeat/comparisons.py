@@ -1,4 +1,4 @@
-"""Whether jobs of schedules that exist today are kept apart on each ID."""
+"""Whether jobs of existing schedules are kept apart on each ID."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from .v1 import reciprocal_pb2 as pb
 class Separation(enum.IntEnum):
     """Whether jobs are kept apart on each ID."""
 
-    #: For every ID, a run of one has ended before the next of the other starts, if each starts
-    #: on time and takes no longer than its run time.
+    #: On every ID, a run of one job has ended before the next run of the other one starts, if
+    #: each starts on time and takes no longer than its run time.
     APART = 1
     #: There are IDs on which they meet.
     MEET = 2
-    #: It is not known: take it for meeting.
+    #: Not known; treat it as ``MEET``.
     UNKNOWN = 3
 
 
 @dataclass(frozen=True)
 class ComparedJob:
-    """A job that locks the same ID as others, by its schedule.
+    """A job that locks the same IDs as others.
 
-    schedule: the schedule that it has today.
-    kind: its kind, where the schedule declares kinds.
-    run_time: how long a run takes at most, 0 to the longest cycle. Default: what the schedule says
-        of the kind, or else not known: then runs are only kept from starting together.
+    schedule: its current schedule.
+    kind: its kind, if the schedule declares kinds.
+    run_time: how long a run takes at most, 0 to the longest cycle. Default: the run time of the
+        kind in the schedule. Without one, its runs are only kept from starting at the same time as
+        others.
     """
 
     schedule: AnySchedule
@@ -51,19 +52,19 @@ class ComparedJob:
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """How two jobs stand to one another."""
+    """Whether two jobs are kept apart."""
 
-    #: The first job, from 0.
+    #: Index of the first job, from 0.
     first_job_index: int
-    #: The second job.
+    #: Index of the second job.
     second_job_index: int
     separation: Separation
     #: Why, in a sentence.
     message: str
-    #: The shortest time from a run of the first to the next run of the second, for one ID;
-    #: ``None`` where that is not known.
+    #: The shortest time from a run of the first job to the next run of the second one, on one ID;
+    #: ``None`` if it is not known.
     first_to_second: timedelta | None
-    #: The shortest time from a run of the second to the next run of the first.
+    #: The shortest time from a run of the second job to the next run of the first one.
     second_to_first: timedelta | None
 
     @classmethod
@@ -81,7 +82,7 @@ class ComparedPair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How jobs stand to one another."""
+    """Whether jobs are kept apart, as a whole and by pair."""
 
     #: The worst of all pairs: ``MEET`` before ``UNKNOWN`` before ``APART``.
     separation: Separation

@@ -21,10 +21,10 @@ _RUN = "offbeat_run"
 
 
 class OffbeatMiddleware(Middleware):  # type: ignore[misc]
-    """Plans and claims runs; a thread of each worker process ticks, and any number may.
+    """Plans and claims runs. A thread in each worker process ticks; any number of them may.
 
-    ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a function that makes one in
-    each process. Put it on the broker before actors are declared::
+    ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a function that creates one in
+    each process. Create the middleware before actors are declared::
 
         offbeat = OffbeatMiddleware(broker, store)
 
@@ -40,7 +40,7 @@ class OffbeatMiddleware(Middleware):  # type: ignore[misc]
         client: Client | None = None,
         interval: timedelta = timedelta(minutes=1),
     ) -> None:
-        """Join a broker's middleware, before its retries."""
+        """Add the middleware to a broker, before ``Retries``."""
         self._broker = broker
         self.jobs = Jobs(store, self._send, client, interval)
         self._stop = threading.Event()
@@ -59,8 +59,8 @@ class OffbeatMiddleware(Middleware):  # type: ignore[misc]
     ) -> Callable[[Callable[[Any], Any]], Any]:
         """Declare an actor that runs for each row, once in each cycle of a schedule.
 
-        It takes the ID of a row. ``options`` are those of :class:`~offbeat.runner.Declaration`,
-        ``actor_options`` those of ``dramatiq.actor``.
+        The function takes the ID of a row. ``options`` are those of
+        :class:`~offbeat.runner.Declaration`, ``actor_options`` those of ``dramatiq.actor``.
         """
 
         def declare(function: Callable[[Any], Any]) -> Any:
@@ -83,7 +83,7 @@ class OffbeatMiddleware(Middleware):  # type: ignore[misc]
         self._broker.enqueue(message, delay=millis if millis > 0 else None)
 
     def after_worker_boot(self, broker: Any, worker: Any) -> None:
-        """Begin to tick."""
+        """Check the declarations, and start the thread that ticks."""
         runner = self.jobs.runner
         runner.check()
         thread = threading.Thread(target=runner.run, args=(self._stop,), name="offbeat-runner")
@@ -91,11 +91,11 @@ class OffbeatMiddleware(Middleware):  # type: ignore[misc]
         thread.start()
 
     def before_worker_shutdown(self, broker: Any, worker: Any) -> None:
-        """Tick no more."""
+        """Stop ticking."""
         self._stop.set()
 
     def before_process_message(self, broker: Any, message: Any) -> None:
-        """Claim the run of a message, or let the message pass by."""
+        """Claim the run of a message, or skip the message."""
         fields = message.options.get(_RUN)
         if fields is None:
             return
@@ -118,7 +118,7 @@ class OffbeatMiddleware(Middleware):  # type: ignore[misc]
         result: Any = None,
         exception: BaseException | None = None,
     ) -> None:
-        """End the run; retries were decided before."""
+        """End the run; ``Retries`` has already decided whether to retry the message."""
         attempt = self._attempts.pop(message.message_id, None)
         if attempt is None:
             return
@@ -129,6 +129,6 @@ class OffbeatMiddleware(Middleware):  # type: ignore[misc]
             return
         try:
             attempt.__exit__(type(exception), exception, exception.__traceback__)
-        except BaseException as raised:  # it is what the actor raised
+        except BaseException as raised:  # usually what the actor raised
             if raised is not exception:
                 raise

@@ -1,4 +1,4 @@
-"""Runs that are due, those that were missed among them."""
+"""Due runs, including missed ones."""
 
 from __future__ import annotations
 
@@ -33,49 +33,48 @@ if TYPE_CHECKING:
 
 
 class MissedRunPolicy(enum.IntEnum):
-    """Policy for missed runs."""
+    """Which missed runs run."""
 
-    #: None of them runs: all are dropped.
+    #: None of them: all are dropped.
     DROP = 1
-    #: The latest of each ID runs, unless a run that is on time does.
+    #: The latest one of each ID, unless a run of the ID is due and on time.
     RUN_ONCE = 2
-    #: All of them run, in their order.
+    #: All of them, in order, up to the horizon.
     RUN_ALL = 3
 
 
 @dataclass(frozen=True)
 class DueRuns(Rows[Run[IdT_co]], Generic[IdT_co]):
-    """Runs that are due: a sequence of rows, and the columns they come from.
+    """Due runs: a sequence of rows, and the columns they come from.
 
-    In the order of the IDs, of their pieces and of the cycles. Refused IDs have no rows and
-    stand in ``errors``.
+    Rows are in the order of the IDs, of their pieces and of the cycles. Refused IDs have no rows,
+    and are listed in ``errors``.
     """
 
     ids: list[IdT_co] = field(repr=False)
-    #: Which of ``ids`` a row is.
+    #: For each row, the index of its ID in ``ids``.
     id_indexes: array[int] = field(repr=False)
-    #: Which piece of its ID a row is.
+    #: For each row, the index of the piece of its ID.
     piece_indexes: array[int] = field(repr=False)
-    #: Their cycles.
+    #: Cycles of the runs.
     cycle_indexes: array[int] = field(repr=False)
     #: When runs should have started, in milliseconds since the Unix epoch.
     scheduled_unix_millis: array[int] = field(repr=False)
     #: When to start them, in milliseconds since the Unix epoch.
     start_unix_millis: array[int] = field(repr=False)
-    #: The ``watermark`` of the next question: keep it with the jobs.
+    #: The ``watermark`` of the next call; store it with the jobs.
     next_watermark_time: datetime
-    #: Runs that were missed, and run now.
+    #: Missed runs that run now.
     late_run_count: int
-    #: Runs that were missed and do not run: by the policy or the horizon, or since nothing may
-    #: start.
+    #: Missed runs that do not run: by the policy or the horizon, or because nothing may start.
     dropped_run_count: int
-    #: Runs that were missed and do not run, since the next run of the ID would come before them
-    #: or within ``min_gap``.
+    #: Missed runs that do not run because the next run of the ID would come first, at the same
+    #: time, or within ``min_gap``.
     superseded_run_count: int
     #: Runs since the watermark that exclusions skip, or whose day the clock skips.
     skipped_run_count: int
-    #: When the first run of these IDs is due that is not listed: until then there is nothing to
-    #: ask. ``None`` if exclusions skip all of the next 64 cycles.
+    #: When the first run of these IDs is due that is not listed: no call is needed before then.
+    #: ``None`` if exclusions skip all of the next 64 cycles.
     next_due_time: datetime | None
     #: Fingerprint of the schedule.
     fingerprint: str
@@ -83,7 +82,7 @@ class DueRuns(Rows[Run[IdT_co]], Generic[IdT_co]):
     run_key_prefix: str
     #: The refused IDs.
     errors: tuple[IdError, ...] = ()
-    #: The type of IDs that strings stand for.
+    #: The type that IDs given as ``str`` stand for.
     id_type: IdType | None = None
     #: The kind of job; ``"default"`` if none was named.
     kind: str = DEFAULT_KIND
@@ -114,20 +113,21 @@ class DueRuns(Rows[Run[IdT_co]], Generic[IdT_co]):
 @positional(1)
 @dataclass(frozen=True)
 class CatchUpPolicy:
-    """Policy for missed runs.
+    """What to do with missed runs.
 
     missed_run_policy: which of them run. Default: ``MissedRunPolicy.RUN_ONCE``.
-    on_time_tolerance: runs that are late by this or less are on time; others were missed. 0 to the
-        shortest cycle, and with kinds at most what a run time leaves of its run budget. Take at
-        least the time between two questions. Must be given with ``MissedRunPolicy.DROP``, where a
-        slower poller would lose runs. Default: 60 s, or the most that it may be.
-    horizon: missed runs that are older are dropped under every policy. Default: the shortest
-        cycle.
-    smear_span: missed runs start smeared over this span from now on, 0 to the shortest cycle.
-        Refused where the schedule declares kinds: its ``catch_up_span`` keeps them apart.
+    on_time_tolerance: runs that are late by at most this are on time; others were missed. 0 to the
+        shortest cycle; with kinds, at most what the run time of a kind leaves of its run budget.
+        Use at least the time between two calls. Must be set with ``MissedRunPolicy.DROP``, because
+        calls that are further apart would lose runs. Default: 60 s, or the largest allowed value
+        if that is shorter.
+    horizon: missed runs that are older than this are dropped by every policy. Default: the
+        shortest cycle.
+    smear_span: late runs start spread over this span from now on, 0 to the shortest cycle.
+        Refused if the schedule declares kinds: its ``catch_up_span`` keeps them apart.
         Default: 0.
-    min_gap: with ``RUN_ONCE``, a late run that would start after the next run of its ID, or less
-        than this before it, is superseded by that one. 0 to the shortest cycle. Default: 0.
+    min_gap: with ``RUN_ONCE``, a late run is superseded if it would start at or after the next run
+        of its ID, or less than this before it. 0 to the shortest cycle. Default: 0.
 
     >>> CatchUpPolicy(MissedRunPolicy.DROP, on_time_tolerance=timedelta(minutes=5)).horizon
     """
@@ -153,7 +153,7 @@ class CatchUpPolicy:
 
 @dataclass(frozen=True)
 class Poll:
-    """What of a question is about time, and the same for all batches."""
+    """The arguments of a call that are about time, and the same for all batches."""
 
     watermark: datetime | None = None
     now_time: datetime | None = None
@@ -162,7 +162,7 @@ class Poll:
     look_ahead: timedelta | None = None
 
     def set_in(self, request: pb.ListDueRunsRequest) -> None:
-        """Set it in a request."""
+        """Set the fields of a request."""
         set_time(request, "", "watermark_time", self.watermark)
         set_time(request, "", "now_time", self.now_time)
         if self.catch_up_policy is not None:
@@ -173,7 +173,7 @@ class Poll:
         set_span(request, "", "look_ahead", self.look_ahead)
 
     def next_watermark_time(self) -> Question[datetime]:
-        """Return what the sidecar would answer about no IDs."""
+        """Return the ``next_watermark_time`` that the sidecar would answer for no IDs."""
         now_time: datetime = self.now_time or (yield NOW, None)
         end = now_time + (self.look_ahead or timedelta(0))
         return max(end, self.watermark or end)
@@ -190,7 +190,7 @@ def list_due_runs(
     id_type: IdType | None,
     return_errors: bool,
 ) -> Question[DueRuns[IdT]]:
-    """Ask which runs are due, batch by batch, all of them at the instant of the first."""
+    """Ask which runs are due, batch by batch, all at the instant of the first batch."""
     request = pb.ListDueRunsRequest(
         schedule=schedule_message(schedule), kind=checked_text("kind", kind)
     )
@@ -215,9 +215,9 @@ def list_due_runs(
 def _ask(
     request: pb.ListDueRunsRequest, batch: Batch[IdT], millis: list[int], gathered: _Gathered[IdT]
 ) -> Question[None]:
-    """Ask about a batch, page by page; in halves, if it is too much for one search.
+    """Ask about a batch, page by page; ask about its halves if it is too much for one search.
 
-    That happens after an outage, to calls that were well for months.
+    That can happen after an outage, to calls that have succeeded for months.
     """
     request.ids.CopyFrom(batch.column())
     del request.weights[:], request.watermark_unix_millis[:]
@@ -243,7 +243,7 @@ def _take_pages(
     ids: list[IdT],
     gathered: _Gathered[IdT],
 ) -> Question[None]:
-    """Take the first page of an answer, and ask for the others."""
+    """Add the first page of an answer, and ask for the others."""
     gathered.begin(ids)
     gathered.add(response)
     while response.next_page_token:
@@ -262,10 +262,9 @@ def _now_of(request: pb.ListDueRunsRequest, last: pb.ListDueRunsResponse) -> dat
 
 
 class _Gathered(Generic[IdT]):
-    """The answers to the batches of a call, in one."""
+    """Collects the answers to the batches of a call into one."""
 
     def __init__(self, id_type: IdType | None, kind: str) -> None:
-        """Begin with none."""
         self.ids: list[IdT] = []
         self._id_type, self._kind = id_type, kind
         self._first = 0
@@ -295,7 +294,7 @@ class _Gathered(Generic[IdT]):
         self._run_key_prefix = runs.run_key_prefix or self._run_key_prefix
 
     def end(self, last: pb.ListDueRunsResponse) -> None:
-        """Take what only the last page of a batch has."""
+        """Add what only the last page of a batch has."""
         self._late += last.late_run_count
         self._dropped += last.dropped_run_count
         self._superseded += last.superseded_run_count

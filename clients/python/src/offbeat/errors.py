@@ -1,8 +1,8 @@
 """One tree of exceptions.
 
-A refusal carries its reason, field, value, what is allowed, and the details as
-messages; an exception about the way to the sidecar has none of them. Match on
-the class, or on ``reason``; never on the text.
+A refusal has a reason, a field, its value, what is allowed, and the details as
+messages; an exception about the transport has none of these. Match on the
+class or on ``reason``, never on the text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class OffbeatError(Exception):
-    """The root of all exceptions of the client; itself, where the server failed."""
+    """The base class of all exceptions of the client; raised itself if the server failed."""
 
     def __init__(
         self,
@@ -26,18 +26,17 @@ class OffbeatError(Exception):
         code: str = "",
         details: tuple[Any, ...] = (),
     ) -> None:
-        """Keep what the sidecar said."""
         super().__init__(message)
         self.message = message
         #: A name of ``offbeat.v1.ErrorReason``, such as ``ERROR_REASON_OUT_OF_RANGE``.
         self.reason = reason
-        #: The path of the field that was refused, such as ``schedule.spec.slot_count``.
+        #: The path of the refused field, such as ``schedule.spec.slot_count``.
         self.field = field
         #: The value of the field, shortened.
         self.value = value
         #: The allowed values, with range and unit.
         self.allowed = allowed
-        #: When to try again, if the sidecar said so.
+        #: How long to wait before trying again, if the sidecar says so.
         self.retry_delay = retry_delay
         #: The gRPC status code, such as ``INVALID_ARGUMENT``; empty for refusals by the client.
         self.code = code
@@ -46,13 +45,13 @@ class OffbeatError(Exception):
 
 
 class InvalidArgument(OffbeatError, ValueError):
-    """A field is out of range, unparsable or contradictory; asking again does not help."""
+    """A field is out of range, malformed or contradictory; a retry does not help."""
 
 
 def refused(
     field: str, value: object, allowed: str, reason: str = "ERROR_REASON_MALFORMED"
 ) -> InvalidArgument:
-    """Refuse a value before it is sent, in the sidecar's own words."""
+    """Return the refusal of a value before it is sent, worded as the sidecar's refusals are."""
     shown = ascii(value)[:80]
     return InvalidArgument(
         f"{field}: {shown} is refused: {allowed}",
@@ -64,7 +63,7 @@ def refused(
 
 
 def refused_unseen(field: str, allowed: str) -> InvalidArgument:
-    """Refuse a value that must not be shown."""
+    """Return the refusal of a value that must not be shown."""
     return InvalidArgument(
         f"{field} is refused: {allowed}",
         reason="ERROR_REASON_MALFORMED",
@@ -74,7 +73,7 @@ def refused_unseen(field: str, allowed: str) -> InvalidArgument:
 
 
 class Unauthenticated(OffbeatError):
-    """The call carried no token of the server: give the client another ``token``."""
+    """The call had no token that the server accepts: pass another ``token`` to the client."""
 
 
 class PermissionDenied(OffbeatError):
@@ -86,7 +85,7 @@ class NotFound(OffbeatError):
 
 
 class FailedPrecondition(OffbeatError):
-    """Asked in the wrong state."""
+    """The call is not possible in the present state."""
 
 
 class ResourceExhausted(OffbeatError):
@@ -94,11 +93,11 @@ class ResourceExhausted(OffbeatError):
 
 
 class NoAnswer(OffbeatError):
-    """There is no answer: catch this to continue without one. One of the two below."""
+    """There is no answer; catch this to continue without one. See the subclasses below."""
 
 
 class Unavailable(NoAnswer):
-    """The sidecar cannot be reached, or shuts down; retries have been made."""
+    """The sidecar cannot be reached, or is shutting down; the call has been retried."""
 
 
 class CircuitOpen(Unavailable):
@@ -110,7 +109,7 @@ class DeadlineExceeded(NoAnswer, TimeoutError):
 
 
 class NeedsSidecar(OffbeatError):
-    """What was asked cannot be decided without a sidecar; the message says why.
+    """The request cannot be decided without a sidecar; the message says why.
 
-    In the mode ``"local"`` only: in ``"auto"``, the sidecar is asked instead.
+    Raised in the mode ``"local"`` only: in ``"auto"``, the sidecar is asked instead.
     """

@@ -18,9 +18,9 @@ _MINUTE = timedelta(minutes=1)
 
 
 class OffbeatHuey:
-    """Plans runs by a periodic task, and hands them to an instance of Huey.
+    """Plans runs in a periodic task, and enqueues them in a Huey instance.
 
-    ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a function that makes one in
+    ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a function that creates one in
     each process. Huey polls for periodic tasks once a minute, and for delayed ones once a second::
 
         offbeat = OffbeatHuey(huey, store)
@@ -48,8 +48,9 @@ class OffbeatHuey:
     ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
         """Declare a function that runs for each row, once in each cycle of a schedule.
 
-        It takes the ID of a row. ``options`` are those of :class:`~offbeat.runner.Declaration`.
-        What raises has failed: Huey's retries are not for runs.
+        The function takes the ID of a row. ``options`` are those of
+        :class:`~offbeat.runner.Declaration`. A run has failed if the function raises an exception:
+        Huey's retries do not apply to runs.
         """
 
         def declare(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -86,9 +87,9 @@ class OffbeatHuey:
 def slot(
     schedule: AnySchedule, row_id: IdValue, *, kind: str = "", client: Client | None = None
 ) -> Callable[[datetime], bool]:
-    """Return a predicate for ``huey.periodic_task``: whether a row runs in an instant's minute.
+    """Return a predicate for ``huey.periodic_task``: whether a row runs in the given minute.
 
-    Huey asks with times in UTC by default::
+    Times without a time zone count as UTC, as Huey passes them by default::
 
         @huey.periodic_task(slot(schedule, "nightly report"))
         def report() -> None: ...

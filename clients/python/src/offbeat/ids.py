@@ -1,4 +1,4 @@
-"""IDs: Python's types to the wire, one by one and in columns."""
+"""IDs: converts Python's types to messages, one by one and in columns."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .v1 import id_pb2 as pb
 #: What an ID may be: ``str`` is text unless :class:`IdType` says otherwise.
 IdValue = Union[uuid.UUID, int, str, float]
 
-# The type of the IDs of a question, and so of those in its answer. An annotation that leaves it
-# out means all of them: `Run` is `Run[IdValue]`.
+# The type of the IDs of a call, and so of the IDs in its answer. An annotation without it means
+# any ID: `Run` is `Run[IdValue]`.
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # typing's has defaults from Python 3.13 on
 
@@ -29,22 +29,22 @@ else:
     IdT = TypeVar("IdT", bound=IdValue)
     IdT_co = TypeVar("IdT_co", bound=IdValue, covariant=True)
 
-#: The sidecar's limits of one batch: IDs, and bytes of them, with room in a message of 4 MiB for
-#: a weight, a watermark and a time zone of each.
+#: The limits of one batch: the number of IDs, and their bytes, which leave room in a message of
+#: 4 MiB for a weight, a watermark and a time zone of each ID.
 BATCH_IDS = 65_536
 BATCH_BYTES = 5 << 19
 
-#: The number of ``IdBatch.integers``.
+#: The field number of ``IdBatch.integers``.
 _INTEGERS = 3
 
-#: Longer integers are refused here: Python would not even print the longest.
+#: Longer integers are refused before they are sent: Python does not even print very long ones.
 _DECIMAL_BITS = 1_024
 
 
 class IdType(enum.Enum):
-    """What strings stand for."""
+    """What an ID that is a ``str`` stands for."""
 
-    #: Text, as it is: the default.
+    #: Text, taken as it is. The default.
     TEXT = "texts"
     #: UUIDs, hyphenated or not, in any case.
     UUID = "uuids"
@@ -56,7 +56,7 @@ class IdEncoder:
     """Turns the IDs of one call into messages; all must be of one type."""
 
     def __init__(self, id_type: IdType | None) -> None:
-        """Take what strings stand for."""
+        """Set what strings stand for."""
         if id_type is not None and not isinstance(id_type, IdType):
             raise refused("id_type", id_type, "must be an IdType, such as IdType.UUID")
         self._id_type = id_type
@@ -79,10 +79,10 @@ class IdEncoder:
         return pb.Id(text=plain)
 
     def take(self, ids: Sequence[IdValue]) -> Sequence[IdValue]:
-        """Check the next IDs of a call; return them as they go out, as plain types."""
+        """Check the next IDs of a call; return them as plain types, as they are sent."""
         first = self._next
         self._next += len(ids)
-        types = set(map(type, ids))  # quicker than to look at one ID after the other
+        types = set(map(type, ids))  # faster than to check the IDs one by one
         if len(types) == 1 and self._id_type is None and self._kind in (None, *types):
             (kind,) = types
             if kind in (uuid.UUID, float) or (kind is int and _int64s(ids) is not None):
@@ -91,7 +91,7 @@ class IdEncoder:
         return [self._plain(f"ids[{first + offset}]", value) for offset, value in enumerate(ids)]
 
     def column(self, ids: Sequence[IdValue]) -> pb.IdBatch:
-        """Turn IDs that were taken into a column."""
+        """Turn IDs that :meth:`take` returned into a column."""
         column = pb.IdBatch()
         if self._kind is uuid.UUID:
             numbers = [value.int for value in ids]  # type: ignore[union-attr]
@@ -108,7 +108,7 @@ class IdEncoder:
         return column
 
     def _plain(self, field: str, value: object) -> IdValue:
-        """Return an ID as its plain type, which must be that of those before it."""
+        """Return an ID as its plain type, which must be the type of the IDs before it."""
         plain = plain_id(field, value)
         kind = type(plain)
         if self._kind not in (None, kind):
@@ -121,7 +121,7 @@ class IdEncoder:
 
 
 def batches(ids: Iterable[IdT], size: int) -> Iterator[list[IdT]]:
-    """Cut IDs into batches of at most so many, each small enough for a message; lazily."""
+    """Cut IDs lazily into batches of at most ``size``, each small enough for one message."""
     iterator = iter(checked_ids(ids))
     for head in iterator:
         batch = list(islice(chain([head], iterator), size))
@@ -138,12 +138,12 @@ def checked_ids(ids: Iterable[IdT]) -> Iterable[IdT]:
 def _within_bytes(batch: list[IdT]) -> Iterator[list[IdT]]:
     """Cut a batch whose texts are too long for one message."""
     if not any(issubclass(kind, str) for kind in set(map(type, batch))):
-        yield batch  # no column of others is too long
+        yield batch  # a column of any other type is short enough
         return
     part: list[IdT] = []
     length = 0
     for value in batch:
-        # a text of 3 bytes a character, its tag and its length
+        # Text has at most 3 bytes per character, and a tag and a length.
         size = 3 * len(value) + 6 if isinstance(value, str) else 46
         if part and length + size > BATCH_BYTES:
             yield part
@@ -155,7 +155,7 @@ def _within_bytes(batch: list[IdT]) -> Iterator[list[IdT]]:
 
 
 def plain_id(field: str, value: object) -> IdValue:
-    """Return an ID as its plain type: a member of an enum has a text of its own."""
+    """Return an ID as its plain type: the text of an enum member is not its value."""
     if isinstance(value, str):
         return checked_text(field, str.__str__(value))
     if isinstance(value, uuid.UUID):
@@ -171,7 +171,7 @@ def plain_id(field: str, value: object) -> IdValue:
 
 
 def _int64s(values: Sequence[IdValue]) -> array[int] | None:
-    """Return integers as an array; none if one of them is longer."""
+    """Return integers as an array; ``None`` if one of them has more than 64 bits."""
     try:
         return array("q", values)  # type: ignore[arg-type]
     except OverflowError:
@@ -183,7 +183,7 @@ def _fits(value: int) -> bool:
 
 
 def checked_text(field: str, value: str) -> str:
-    """Return text that UTF-8 can hold; Python's can be more."""
+    """Refuse text that UTF-8 cannot encode, which Python allows."""
     if not isinstance(value, str):
         raise refused(field, value, "must be a str")
     try:

@@ -1,4 +1,4 @@
-"""Kinds of job that a schedule declares: they never meet on one ID."""
+"""Kinds of job that a schedule declares, so that they do not meet on one ID."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .v1 import slots_pb2 as slots_pb
 class KindSpacing(enum.IntEnum):
     """How kinds of job that must not meet are spaced."""
 
-    #: As far apart as can be.
+    #: As far apart as possible.
     EVEN = 1
-    #: So that adding a kind moves none.
+    #: So that adding a kind moves no other kind.
     STABLE = 2
 
 
@@ -29,8 +29,8 @@ class Kind:
     """A kind of job of a schedule.
 
     name: 1 to 64 characters of ``A-Z a-z 0-9 . _ -``; part of the run keys.
-    run_time: how long a run takes at most, 0 to the longest cycle; of every kind or of
-        none. Default: not known.
+    run_time: how long a run takes at most, 0 to the longest cycle; set it for every kind or
+        for none. Default: not known.
 
     >>> Kind("export", timedelta(minutes=10)).name
     'export'
@@ -54,7 +54,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class DescribedKind:
-    """A kind of a schedule: where it stands, and how long its jobs may take."""
+    """A kind of a schedule: when it runs, and how long its jobs may take."""
 
     name: str
     #: Slots from kind 0 to this kind, for the same ID.
@@ -62,13 +62,13 @@ class DescribedKind:
     #: The same as active time; in the shortest month, where months differ.
     offset: timedelta
     #: Slots from this kind to the next one that it must not meet, around the cycle; without
-    #: one, the slot count.
+    #: such a kind, the slot count.
     gap_slot_count: int
-    #: The shortest time from a run of this kind to the next kind's that it must not meet: queue
-    #: wait plus run time must stay within it. Where changes of the clocks or months shorten it,
-    #: that of the worst from 2020 to 2037.
+    #: The shortest time from a run of this kind to the next run of a kind that it must not meet:
+    #: queue wait plus run time must stay within it. If changes of the clocks or months shorten
+    #: it, this is the worst case from 2020 to 2037.
     run_budget: timedelta
-    #: When the cycle starts that makes the budget shorter than the gap; ``None`` if none does.
+    #: Start of the cycle that makes the budget shorter than the gap; ``None`` if none does.
     worst_cycle_start_time: datetime | None
     #: How long a run takes at most, if the schedule says so.
     run_time: timedelta | None
@@ -88,14 +88,14 @@ class DescribedKind:
 
 
 def as_kinds(kinds: Any) -> Any:
-    """Keep kinds as a tuple, with a ``Kind`` for each name; what is no list is refused later."""
+    """Return kinds as a tuple, with a ``Kind`` for each name; a non-list is refused later."""
     if not isinstance(kinds, (list, tuple)):
         return kinds
     return tuple(Kind(kind) if isinstance(kind, str) else kind for kind in kinds)
 
 
 def as_pairs(pairs: Any) -> Any:
-    """Keep pairs as tuples; what is no list of pairs is refused later."""
+    """Return pairs as tuples; a value that is no list of pairs is refused later."""
     if not isinstance(pairs, (list, tuple)):
         return pairs
     return tuple(tuple(pair) if isinstance(pair, list) else pair for pair in pairs)

@@ -1,4 +1,4 @@
-"""How late runs start: counted where the worker's metrics are, or in the sidecar's."""
+"""How late runs start: recorded in the worker's metrics, or in the sidecar's."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from .v1beta1 import lateness_pb2 as pb
 if TYPE_CHECKING:
     from .client import Client
 
-#: What says when a run should have started.
+#: When a run should have started: a time, a run, or a row with its next run.
 Scheduled = Union[datetime, Run[Any], Row[Any]]
 
 _METRIC = "offbeat_run_lateness_seconds"
 _HELP = "From the scheduled to the real start of runs."
 
-#: In seconds, as the sidecar has them: from what polling makes of it to an outage of a day.
+#: Upper bounds in seconds, the same as in the sidecar: from polling delays to a one-day outage.
 _BUCKETS = (0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400)
 
-#: How many values one message takes, and how many are kept for a sidecar that is away.
+#: How many values one message takes, and how many are kept while the sidecar is unreachable.
 _BATCH = 65_536
 
-#: Later than the sidecar takes for a lateness: it would refuse the whole message for it.
+#: The largest lateness that the sidecar accepts: a larger one would refuse the whole message.
 _LATEST = timedelta(days=366)
 
-#: How long a message may take, and the end of the process for the last of them, in seconds.
+#: Timeout of a message, and how long the end of a process waits for the last ones, in seconds.
 _PATIENCE = 2.0
 
 _log = logging.getLogger("offbeat")
@@ -50,13 +50,13 @@ _log = logging.getLogger("offbeat")
 class LatenessRecorder:
     """Records how late runs start, from the scheduled to the real start, and never below 0.
 
-    Into ``prometheus_client``, if that can be imported: the histogram
+    If ``prometheus_client`` can be imported, it fills the histogram
     ``offbeat_run_lateness_seconds``, with the labels ``schedule`` and ``kind``, in ``registry``
-    (default: the library's own). And with a ``client`` into the sidecar's metrics: from a
-    thread, every ``interval`` seconds, so that no job waits for it or fails by it; what could
-    not be sent is kept for the next time, and the latest 65,536 values at most. One recorder
-    does for a process and its forked children. In asyncio, give it a :class:`~offbeat.Client`
-    of its own: :meth:`record` does not wait.
+    (default: the library's own). With a ``client``, it also fills the sidecar's metrics: a thread
+    sends the values every ``interval`` seconds, so that no job waits for that or fails because of
+    it. Values that could not be sent are kept for the next time, at most the latest 65,536. One
+    recorder is enough for a process and its forked children. In asyncio, give it its own
+    :class:`~offbeat.Client`: :meth:`record` does not block.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class LatenessRecorder:
         registry: Any = None,
         interval: float | timedelta = 5,
     ) -> None:
-        """Make the metric; nothing is sent yet."""
+        """Create the metric; nothing is sent yet."""
         self._histogram = _histogram(registry)
         seconds = to_seconds(interval)
         if client is not None and client.mode == "local":
-            client = None  # it has no sidecar, whose metrics could be filled
+            client = None  # there is no sidecar whose metrics could be filled
         self._sender = None if client is None else _Sender(client, seconds)
 
     def record(
@@ -83,10 +83,10 @@ class LatenessRecorder:
     ) -> timedelta:
         """Record the start of a run, and return how late it is.
 
-        ``schedule`` is a name for the label: of a ``ScheduleReference``, or its text, the name
-        without the version. ``scheduled`` is the run of an answer, or when it should have
-        started, as the job carries it. ``kind`` is by default that of the run, else
-        ``"default"``, and ``started_time`` is now.
+        ``schedule`` is the name for the label; a ``ScheduleReference``, or its text, counts
+        without its version. ``scheduled`` is the run of an answer, or the time when it should
+        have started. ``kind`` is by default the kind of the run, else ``"default"``;
+        ``started_time`` is by default now.
         """
         if isinstance(scheduled, Row):
             scheduled = scheduled.next_run
@@ -102,7 +102,7 @@ class LatenessRecorder:
         return late
 
     def flush(self) -> None:
-        """Send what is still to be sent to the sidecar, and wait for that."""
+        """Send all pending values to the sidecar, and wait until that is done."""
         if self._sender is not None:
             self._sender.send()
 
@@ -111,7 +111,7 @@ def _name(schedule: str | ScheduleReference) -> str:
     if isinstance(schedule, ScheduleReference):
         return schedule.name
     if isinstance(schedule, str):
-        with suppress(InvalidArgument):  # a name without a version: no job fails by it
+        with suppress(InvalidArgument):  # a name without a version must not make a job fail
             return ScheduleReference.parse(schedule).name
     return schedule
 
@@ -132,7 +132,7 @@ _histograms_lock = threading.Lock()
 
 
 def _histogram(registry: Any) -> Any:
-    """Return the metric of a registry, which takes a name only once; none without the library."""
+    """Return the metric of a registry, created only once; ``None`` without the library."""
     try:
         import prometheus_client
     except ImportError:
@@ -150,10 +150,10 @@ def _histogram(registry: Any) -> Any:
 
 
 class _Sender:
-    """Sends lateness to the sidecar, a batch at a time, from a thread while there is any."""
+    """Sends lateness to the sidecar in batches, from a thread that lives while values wait."""
 
     def __init__(self, client: Client, interval: float) -> None:
-        """Wait for the first value."""
+        """Start no thread before the first value."""
         self._client = client
         self._interval = interval
         self._failing = False
@@ -162,7 +162,7 @@ class _Sender:
         os.register_at_fork(after_in_child=self._begin)
 
     def _begin(self) -> None:
-        # In a forked child: what waits is the parent's to send, and so is its thread.
+        # Also runs in a forked child: the pending values and the thread belong to the parent.
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self._wake = threading.Event()
         self._pending: deque[tuple[str, str, timedelta]] = deque(maxlen=_BATCH)
@@ -173,7 +173,7 @@ class _Sender:
             self._pending.append((schedule, kind, late))
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="offbeat-lateness", daemon=True)
-                with suppress(RuntimeError):  # no room for it, or the process ends: another time
+                with suppress(RuntimeError):  # out of threads, or at exit: the next value retries
                     thread.start()
                     self._thread = thread
 
@@ -205,7 +205,7 @@ class _Sender:
                 self._pending.extend([*kept, *newer])
 
     def _sent(self, schedule: str, kind: str, batch: list[timedelta]) -> bool:
-        """Send a batch; returns whether to forget it. Nobody is there to take an exception."""
+        """Send a batch; returns whether to forget it. It raises nothing: it runs in a thread."""
         try:
             self._client.record_lateness(schedule, batch, kind=kind, timeout=_PATIENCE)
         except (Unavailable, ResourceExhausted) as error:
@@ -213,27 +213,27 @@ class _Sender:
                 _log.warning("the lateness of runs cannot be sent, and is kept: %s", error)
             self._failing = True
             return False
-        except Exception as error:  # one out of time may have been counted: not twice
+        except Exception as error:  # after a timeout it may have been counted: not twice
             _log.warning("the lateness of %d runs was lost: %s", len(batch), error)
             return True
         self._failing = False
         return True
 
     def finish(self) -> None:
-        """Have the thread send what is left, and wait for that, but not for long."""
+        """Make the thread send the pending values, and wait at most 2 s for that."""
         thread = self._thread
         if thread is not None:
             self._wake.set()
             thread.join(_PATIENCE)
 
 
-#: They live as long as the process: so does what is registered for its forks.
+#: All senders. They live as long as the process, because their fork hooks do.
 _senders: list[_Sender] = []
 
 
 @atexit.register
 def finish_all() -> None:
-    """Send what is left, at the end of a process; billiard's and multiprocessing's skip atexit."""
+    """Send pending values when a process ends; children of billiard and multiprocessing skip it."""
     for sender in _senders:
         sender.finish()
 
@@ -241,7 +241,7 @@ def finish_all() -> None:
 def lateness_requests(
     schedule: str | ScheduleReference, lateness: Iterable[timedelta], kind: str
 ) -> Iterator[pb.RecordLatenessRequest]:
-    """Turn lateness into messages: one, but of many values."""
+    """Turn lateness into messages of up to 65,536 values each."""
     values = iter(lateness)
     index = 0
     while batch := list(islice(values, _BATCH)):

@@ -1,4 +1,4 @@
-"""Going over from one schedule to another."""
+"""Changing from one schedule to another."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from .v1 import migration_pb2 as pb
 
 
 class MigrationPath(enum.IntEnum):
-    """The moves of a change of schedule."""
+    """What a change of schedule moves."""
 
-    #: The schedules mean the same: no ID moves.
+    #: Both schedules mean the same: no ID moves.
     UNCHANGED = 1
     #: Only the slot count differs: every ID keeps its time.
     SAME_TIMES = 2
-    #: The cycle differs: each ID keeps its share of it, and so its place in the order.
+    #: The cycle differs: each ID keeps its share of the cycle, and so the IDs keep their order.
     SAME_ORDER = 3
-    #: IDs stand in places that have nothing to do with the old ones.
+    #: The new places of IDs have nothing to do with the old ones.
     NEW_PLACES = 4
 
 
 @dataclass(frozen=True)
 class MigratedId(Generic[IdT_co]):
-    """An ID that goes over."""
+    """An ID that changes its schedule."""
 
     id: IdT_co
     last_old_run: Run[IdT_co]
@@ -44,12 +44,12 @@ class MigratedId(Generic[IdT_co]):
 
     @property
     def last_old_time(self) -> datetime:
-        """When the old schedule runs it for the last time."""
+        """When the old schedule runs the ID for the last time."""
         return self.last_old_run.start_time
 
     @property
     def first_new_time(self) -> datetime:
-        """When the new schedule runs it for the first time."""
+        """When the new schedule runs the ID for the first time."""
         return self.first_new_run.start_time
 
     @property
@@ -60,10 +60,10 @@ class MigratedId(Generic[IdT_co]):
 
 @dataclass(frozen=True)
 class MigratedIds(Rows[MigratedId[IdT_co]], Generic[IdT_co]):
-    """IDs that go over: a sequence of rows, and the columns they come from.
+    """IDs that change their schedule: a sequence of rows, and the columns they come from.
 
-    A refused ID holds -1 in all columns and stands in ``errors``; its row raises
-    ``LookupError``, and :meth:`accepted` passes over it.
+    A refused ID has -1 in all columns and an entry in ``errors``; its row raises
+    ``LookupError``, and :meth:`accepted` skips it.
     """
 
     ids: list[IdT_co] = field(repr=False)
@@ -73,23 +73,23 @@ class MigratedIds(Rows[MigratedId[IdT_co]], Generic[IdT_co]):
     #: First new runs, in milliseconds since the Unix epoch.
     first_new_unix_millis: array[int] = field(repr=False)
     first_new_cycle_indexes: array[int] = field(repr=False)
-    #: IDs whose first new run is not when the old schedule would have run them.
+    #: IDs whose first new run is not when the old schedule would have run them next.
     moved_id_count: int
     #: The same as a share of the IDs that were not refused: 0 to 1.
     moved_ratio: float
-    #: Shortest time from the last old to the first new run of an ID; ``None`` if all are refused.
+    #: Shortest time from the last old to the first new run of an ID; ``None`` if all were refused.
     observed_min_gap: timedelta | None
-    #: Longest such time.
+    #: Longest time from the last old to the first new run of an ID; ``None`` if all were refused.
     observed_max_gap: timedelta | None
     #: New runs left out because they came within ``min_gap`` of an old one.
     left_out_run_count: int
-    #: What the old run keys begin with.
+    #: Prefix of the old run keys.
     old_run_key_prefix: str
-    #: What the new run keys begin with.
+    #: Prefix of the new run keys.
     new_run_key_prefix: str
     #: The refused IDs.
     errors: tuple[IdError, ...] = ()
-    #: The type of IDs that strings stand for.
+    #: The type that IDs given as ``str`` stand for.
     id_type: IdType | None = None
     #: The kind of job; ``"default"`` if none was named.
     kind: str = DEFAULT_KIND
@@ -103,7 +103,7 @@ class MigratedIds(Rows[MigratedId[IdT_co]], Generic[IdT_co]):
         return (self._made(position) for position in range(len(self)) if position not in refused)
 
     def _row(self, position: int) -> MigratedId[IdT_co]:
-        # A refused ID has -1 for its times, which instants before the epoch can be, too.
+        # Refused IDs have -1 as their times, but so may runs before the epoch.
         if self.last_old_unix_millis[position] == -1 and any(
             error.id_index == position for error in self.errors
         ):
@@ -153,25 +153,25 @@ class MigrationStep:
 
 @dataclass(frozen=True)
 class MigrationPlan(Generic[IdT_co]):
-    """How to go over."""
+    """How to change from the old schedule to the new one."""
 
-    #: What tells the old schedule from others.
+    #: Fingerprint of the old schedule.
     old_fingerprint: str
-    #: What tells the new schedule from others.
+    #: Fingerprint of the new schedule.
     new_fingerprint: str
     cutover_time: datetime
-    #: What moves.
+    #: What the change moves.
     path: MigrationPath
     #: A cheaper way to the same end, in a sentence; empty if there is none.
     advice: str
     #: No ID waits longer than this from its last old to its first new run; ``None``
     #: with exclusions, which may skip any run.
     max_gap_bound: timedelta | None
-    #: The IDs of the question; ``None`` if it had none.
+    #: The IDs of the call; ``None`` if it had none.
     ids: MigratedIds[IdT_co] | None
-    #: What to enqueue around the cutover; only if a column was named.
+    #: What to enqueue around the cutover; only if a ``sql_target`` was given.
     steps: tuple[MigrationStep, ...]
-    #: What serves the steps: the indexes of the old schedule and of the new one.
+    #: The indexes that serve the steps: that of the old schedule, and that of the new one.
     sql_indexes: tuple[SqlIndex, ...]
 
 
@@ -186,7 +186,7 @@ def plan_migration(
     sql_target: SqlTarget | None,
     return_errors: bool,
 ) -> Question[MigrationPlan[IdT]]:
-    """Ask how to go over, batch by batch, with the cutover of the first for all."""
+    """Ask how to change schedules, batch by batch, with the cutover of the first batch for all."""
     request = pb.PlanMigrationRequest(
         old_schedule=schedule_message(old_schedule, "old_schedule"),
         new_schedule=schedule_message(new_schedule, "new_schedule"),
@@ -206,7 +206,7 @@ def plan_migration(
         values.extend(batch.ids)
         responses.append(response)
         request.cutover_time.CopyFrom(response.cutover_time)
-        request.ClearField("sql_target")  # one plan in SQL holds for all
+        request.ClearField("sql_target")  # one plan in SQL applies to all batches
     if not responses:
         responses.append((yield "PlanMigration", request))
     parts = [response.ids for response in responses]
@@ -217,7 +217,7 @@ def plan_migration(
 
 
 def _plan(message: pb.PlanMigrationResponse, ids: MigratedIds[IdT] | None) -> MigrationPlan[IdT]:
-    indexes = message.sql_indexes  # one, if both schedules have the same
+    indexes = message.sql_indexes  # only one if both schedules have the same index
     return MigrationPlan(
         old_fingerprint=message.old_identity.fingerprint,
         new_fingerprint=message.new_identity.fingerprint,
@@ -248,7 +248,7 @@ def _migrated(
     id_type: IdType | None,
     kind: str,
 ) -> MigratedIds[IdT]:
-    """Put the answers to the batches together."""
+    """Combine the answers to the batches."""
 
     def column(name: str) -> array[int]:
         return array("q", [value for part in parts for value in getattr(part, name)])

@@ -18,27 +18,27 @@ _FIELD = "new_id"
 
 
 class FirstRunPolicy(enum.IntEnum):
-    """When an ID runs first whose time in the current cycle has passed."""
+    """When a new ID runs first if its time in the current cycle has passed."""
 
     #: At its time in the next cycle.
     NEXT_CYCLE = 1
-    #: Within a span of its creation, or at its time in the next cycle where that comes first.
+    #: Within ``smear_span`` of its creation, or at its time in the next cycle if that comes first.
     NOW_SMEARED = 2
 
 
 @positional(3)
 @dataclass(frozen=True)
 class NewId:
-    """That an ID is new: the answer has its first run.
+    """Marks an ID as new, so that the answer has its first run.
 
-    create_time: when it came; after the ``from_time`` of the question by ``max_clock_skew``
-        at most.
+    create_time: when the ID was created; at most ``max_clock_skew`` after the ``from_time`` of
+        the call.
     policy: when it runs first, if its time in that cycle has passed. Default: ``NEXT_CYCLE``.
-    smear_span: ``NOW_SMEARED`` only, where it must be given: 1 tick to the shortest cycle.
-        Refused where the schedule declares kinds, whose ``catch_up_span`` decides.
-    max_clock_skew: how far ``create_time`` may lie ahead, as that of a machine whose clock
-        is fast: 0 to the shortest cycle. Default: 60 s, or the shortest cycle if that is
-        shorter.
+    smear_span: with ``NOW_SMEARED`` only, where it must be set: 1 tick to the shortest cycle.
+        Refused if the schedule declares kinds: its ``catch_up_span`` decides instead.
+    max_clock_skew: how far ``create_time`` may lie after ``from_time``, for example because it
+        comes from a machine whose clock is fast: 0 to the shortest cycle. Default: 60 s, or the
+        shortest cycle if that is shorter.
     """
 
     create_time: datetime

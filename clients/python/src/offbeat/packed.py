@@ -1,4 +1,4 @@
-"""Assignments of packed IDs: bytes in, arrays out, and no object for an ID on the way."""
+"""Assignments of packed IDs: bytes in, arrays out, without an object for each ID."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .schedule import AnySchedule, schedule_message
 from .times import from_duration
 from .v1 import slots_pb2 as pb
 
-#: Numbers of fields: of ``AssignSlotsRequest``, and of its ``IdBatch``.
+#: Field numbers of ``AssignSlotsRequest`` and of its ``IdBatch``, and sizes of packed IDs.
 _IDS = 2
 _UUIDS, _UUID_BYTES = 1, 16
 _INTEGERS, _INTEGER_BYTES = 3, 8
@@ -30,11 +30,11 @@ _TIME_ZONES, _TIME_ZONE_INDEXES = 7, 8
 class PackedAssignments:
     """Assignments of packed IDs: columns, with a row for each ID, in the order of the IDs.
 
-    A refused ID holds -1 in all of them and stands in ``errors``. Columns that were not asked
-    for are empty.
+    A refused ID has -1 in all columns and an entry in ``errors``. Columns that were not
+    requested are empty.
     """
 
-    #: The slots.
+    #: Slots in their cycles, from 0.
     slot_indexes: array[int] = field(default_factory=lambda: array("i"), repr=False)
     #: Ticks from the start of the slot to the run.
     slot_offset_ticks: array[int] = field(default_factory=lambda: array("q"), repr=False)
@@ -44,8 +44,8 @@ class PackedAssignments:
     cycle_indexes: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: Next runs, in milliseconds since the Unix epoch.
     next_run_unix_millis: array[int] = field(default_factory=lambda: array("q"), repr=False)
-    #: Last runs, in milliseconds since the Unix epoch, if they were asked for; -1 too where
-    #: exclusions skip the 1,000 cycles before.
+    #: Last runs, in milliseconds since the Unix epoch, if requested; also -1 if exclusions skip
+    #: all of the 1,000 cycles before.
     last_run_unix_millis: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: The refused IDs.
     errors: tuple[IdError, ...] = ()
@@ -53,8 +53,8 @@ class PackedAssignments:
     resolution: timedelta = timedelta(seconds=1)
     #: Fingerprint of the schedule.
     fingerprint: str = ""
-    #: What run keys begin with: the key of a row's next run is
-    #: ``run_key_prefix/cycle_index/0/ID``, with the canonical text of the ID.
+    #: Prefix of run keys: the key of a row's next run is ``run_key_prefix/cycle_index/0/ID``,
+    #: with the canonical text of the ID.
     run_key_prefix: str = ""
     #: The release of the sidecar's time-zone database, as in :class:`~offbeat.Assignment`.
     time_zone_database: str = ""
@@ -65,7 +65,7 @@ class PackedAssignments:
         return max(len(getattr(self, name)) for name in COLUMNS)
 
     def add(self, response: ColumnsResponse) -> None:
-        """Append the answer of one message."""
+        """Append the columns of one response."""
         first = len(self)
         columns = response.assignments
         for name in COLUMNS:
@@ -73,7 +73,7 @@ class PackedAssignments:
             if first:
                 getattr(self, name).extend(more)
             else:
-                setattr(self, name, more)  # not copied: often the only one
+                setattr(self, name, more)  # not copied: often the only response
         self.errors += id_errors(columns.errors, first)
         self.resolution = from_duration(columns.resolution)
         self.fingerprint = response.identity.fingerprint
@@ -104,7 +104,7 @@ def assign_packed(
     for head, ids, count in _columns(uuids, integers):
         zones_of_batch = zones.take(count)
         ids_head = _wire.head(_IDS, len(head) + len(ids) + len(zones_of_batch))
-        # All at once: a copy of a batch takes as long as it takes to decide some thousand IDs.
+        # In one join: copying a batch takes as long as deciding some thousand IDs.
         message = b"".join((opening, ids_head, head, ids, zones_of_batch))
         answer.add((yield "AssignPacked", message))
     zones.end()
@@ -118,7 +118,7 @@ def assign_packed(
 def _columns(
     uuids: bytes | bytearray | memoryview | None, integers: array[int] | None
 ) -> Iterator[tuple[bytes, memoryview, int]]:
-    """Return one ``IdBatch`` after the other: what it begins with, its IDs, and how many."""
+    """Yield each ``IdBatch``: the head of its field, its IDs, and their number."""
     if (uuids is None) == (integers is None):
         raise refused("uuids", uuids, "must be given, or integers in its place")
     if integers is not None:
@@ -137,10 +137,9 @@ def _columns(
 
 
 class _PackedZones:
-    """The time zones of packed IDs, as the end of each ``IdBatch``."""
+    """The time zones of packed IDs, serialized as the end of each ``IdBatch``."""
 
     def __init__(self, names: Iterable[TimeZone], indexes: array[int] | None) -> None:
-        """Check what is given."""
         if indexes is not None and (not isinstance(indexes, array) or indexes.typecode != "i"):
             raise refused("time_zone_indexes", type(indexes), 'must be an array("i")')
         self._indexes = indexes
@@ -153,7 +152,7 @@ class _PackedZones:
     def take(self, count: int) -> bytes:
         """Return the zones of the next IDs."""
         if self._indexes is None:
-            return self._names  # without indexes: the sidecar's to refuse
+            return self._names  # names without indexes are refused by the sidecar
         indexes = self._indexes[self._next : self._next + count]
         self._next += count
         if len(indexes) < count:

@@ -17,34 +17,38 @@ from .v1 import reciprocal_pb2 as pb
 
 @dataclass(frozen=True)
 class KindSlot:
-    """Where one kind of job stands, seen from a slot."""
+    """Where one kind of job has its slot, seen from the requested slot."""
 
     kind_index: int
     #: Slots from kind 0 to this kind, for the same ID.
     offset_slot_count: int
     #: The same as time, from the run of kind 0 to the run of this kind.
     offset: timedelta
-    #: The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the slot.
-    id_slot_index: int
-    #: The clock's view: while the slot runs, this kind handles the IDs whose kind 0 runs in this
+    #: The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the requested
     #: slot.
+    id_slot_index: int
+    #: The clock's view: while the requested slot runs, this kind handles the IDs whose kind 0 runs
+    #: in this slot.
     clock_slot_index: int
-    #: Slots from this kind to the next one of the same ID.
+    #: Slots from this kind to the next one that it must not meet; without such a kind, the slot
+    #: count.
     gap_slot_count: int
-    #: Queue wait plus run time must stay within it.
+    #: The time of the gap, less the delays: queue wait plus run time must stay within it.
     run_budget: timedelta
 
 
 @dataclass(frozen=True)
 class Reciprocals:
-    """Where kinds of job stand that must not meet on the same ID."""
+    """The slots of kinds of job that must not meet on the same ID."""
 
     kinds: tuple[KindSlot, ...]
+    #: The smallest gap between two kinds, in slots.
     gap_slot_count: int
+    #: The shortest time between the starts of two kinds.
     gap: timedelta
-    #: Queue wait plus run time must stay within it, for kinds of one placement and salt.
+    #: Queue wait plus run time must stay within it, for kinds of the same placement and salt.
     run_budget: timedelta
-    #: The same for kinds of different placement or salt.
+    #: The run budget for kinds of different placement or salt.
     independent_run_budget: timedelta
 
     @classmethod
@@ -80,7 +84,7 @@ def reciprocal_slots(
     polling_delay: timedelta | None,
     slot_job_delay: timedelta | None,
 ) -> Question[Reciprocals]:
-    """Ask where kinds of job stand that must not meet."""
+    """Ask for the slots of kinds of job that must not meet."""
     request = pb.GetReciprocalSlotsRequest(
         schedule=schedule_message(schedule),
         run_times=[

@@ -18,9 +18,9 @@ from .schedule import AnySchedule
 
 
 class OffbeatQueue:
-    """Plans runs, and hands them to a queue of RQ; :meth:`run` ticks, in any number of processes.
+    """Plans runs, and enqueues them in RQ. Any number of processes may tick, by :meth:`run`.
 
-    ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a function that makes one in
+    ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a function that creates one in
     each process. Workers need ``--with-scheduler``, which polls for delayed jobs once a second::
 
         offbeat = OffbeatQueue(Queue(connection=redis), store)
@@ -37,7 +37,7 @@ class OffbeatQueue:
         client: Client | None = None,
         interval: timedelta = timedelta(minutes=1),
     ) -> None:
-        """Make nothing yet."""
+        """Store the settings; the store is created at its first use."""
         self.queue = queue
         self.jobs = Jobs(store, self._send, client, interval)
         self._functions: dict[str, Callable[..., Any]] = {}
@@ -53,8 +53,9 @@ class OffbeatQueue:
     ) -> Callable[[Callable[[Any], Any]], Callable[..., Any]]:
         """Declare a function that runs for each row, once in each cycle of a schedule.
 
-        It takes the ID of a row, and is one that RQ can import. ``options`` are those of
-        :class:`~offbeat.runner.Declaration`. What raises has failed: RQ's retries are not for runs.
+        The function takes the ID of a row; RQ must be able to import it. ``options`` are those of
+        :class:`~offbeat.runner.Declaration`. A run has failed if the function raises an exception:
+        RQ's retries do not apply to runs.
         """
 
         def declare(function: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -63,7 +64,7 @@ class OffbeatQueue:
 
             @functools.wraps(function)
             def perform(row_id: Any, offbeat_run: dict[str, Any] | None = None) -> Any:
-                if offbeat_run is None:  # called, or sent, by hand
+                if offbeat_run is None:  # called, or enqueued, by hand
                     return function(row_id)
                 return self._perform(function, RunMessage.from_json(offbeat_run))
 

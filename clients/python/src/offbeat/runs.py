@@ -1,4 +1,4 @@
-"""Runs: one shape in all answers."""
+"""Runs, which have the same type in all answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .ids import IdT_co
 from .times import from_optional_timestamp, from_timestamp
 from .v1 import slots_pb2 as pb
 
-#: The text for "no kind" in run keys.
+#: Stands for "no kind" in run keys.
 DEFAULT_KIND = "default"
 
 
@@ -25,22 +25,22 @@ class Run(Generic[IdT_co]):
     kind: str
     #: Index of the piece of its ID; 0 without weights.
     piece_index: int
-    #: Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's unit that
+    #: Its cycle. Cycle 0 starts at the schedule's anchor time; with a calendar, it is the unit that
     #: holds 1 January 1970. A deferred run keeps the cycle that it belongs to.
     cycle_index: int
-    #: When it should start: lateness is measured from it.
+    #: When it should start; lateness is measured from here.
     scheduled_time: datetime
     #: When to start it: later than the scheduled time for a run that was missed.
     start_time: datetime
-    #: Equal for two attempts to enqueue the same run; empty for a fraction.
+    #: The same for each attempt to enqueue the run; empty for a fraction.
     run_key: str
-    #: When it would start without exclusions and without a new ID's policy, where that differs
-    #: from the scheduled time. Only ``assign_slot`` says it.
+    #: When it would start without exclusions and without the policy for a new ID, if that differs
+    #: from the scheduled time. Set by ``assign_slot`` only.
     nominal_time: datetime | None = None
 
     @property
     def run_id(self) -> str:
-        """A job ID that any queue takes, as long as a UUID; empty where the run key is.
+        """A job ID that any queue takes, as long as a UUID; empty if the run key is.
 
         The first 16 bytes of the run key's SHA-256, as 32 hexadecimal digits.
         """
@@ -48,7 +48,7 @@ class Run(Generic[IdT_co]):
 
     @property
     def late(self) -> bool:
-        """Whether it was missed, and starts later than it should."""
+        """Whether the run was missed, and starts later than it should."""
         return self.start_time > self.scheduled_time
 
     @classmethod

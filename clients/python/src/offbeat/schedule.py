@@ -27,18 +27,19 @@ from .v1 import schedule_pb2 as pb
 if TYPE_CHECKING:
     from dataclasses import KW_ONLY
 
-#: A version's only text: ten digits hold every one.
+#: The only text form of a version; ten digits are enough for all.
 _VERSION = re.compile("0|[1-9][0-9]{0,9}")
 
 
 class Placement(enum.IntEnum):
     """How an ID becomes a place in the cycle."""
 
-    #: By hash; any kind of ID, any slot count.
+    #: By hash; takes UUIDs, integers and text.
     HASH = 1
-    #: By Mersenne twister, bit for bit as a language's standard library draws it.
+    #: By Mersenne twister, bit for bit as a language's standard library draws numbers; takes UUIDs
+    #: and integers.
     TWISTER = 2
-    #: By a fraction in [0, 1) that the caller stored.
+    #: By a fraction in [0, 1) that the caller has stored.
     FRACTION = 3
 
 
@@ -61,11 +62,11 @@ class Schedule:
     """A cycle cut into slots, and a placement. ``None`` means the sidecar's default.
 
     period: length of the cycle, 1 ms to 3,660 days of elapsed time, a whole number
-        of ticks (a day is 24 hours, whatever the clocks do).
-    slot_count: slots in a cycle; must divide it. Default: gcd of its seconds and 256.
+        of ticks (a day is 24 hours, even if the clocks change).
+    slot_count: slots in a cycle; must divide the cycle. Default: gcd of its seconds and 256.
     placement: how an ID becomes a place. Default: ``Placement.HASH``.
-    salt: HASH only: the namespace.
-    profile: TWISTER only: whose. Default: ``TwisterProfile.RUBY``.
+    salt: HASH only: a namespace. Default: empty.
+    profile: TWISTER only: the language. Default: ``TwisterProfile.RUBY``.
     bucket_count: TWISTER only: 256 or 65,536. Default: 256.
     resolution: length of a tick: 1 s or a whole fraction of it, down to 1 ms.
         Default: 1 s.
@@ -74,14 +75,14 @@ class Schedule:
     active_windows: the parts of the cycle that may be used, in order. Default: all of it.
     exclusions: times when nothing may start. Default: none.
     weight_quantum: the weight up to which an ID is one piece. Default: no weights.
-    kinds: the kinds of job that must not meet on one ID, up to 1,000: names, or each a
-        :class:`~offbeat.Kind` with its run time. A question about runs then names one of them,
-        which decides the time. Default: none; ``kind`` is a label that moves nothing.
+    kinds: the kinds of job that must not meet on one ID, up to 1,000: names, or
+        :class:`~offbeat.Kind` objects with run times. Each call about runs must then name one of
+        them, which decides the time. Default: none; ``kind`` is then only a label.
     kind_spacing: how the kinds are spread over the cycle. Default: ``KindSpacing.EVEN``.
-    kind_conflicts: which kinds must not meet, where others may: up to 28 pairs of names, of
+    kind_conflicts: which kinds must not meet, if others may: up to 28 pairs of names, of
         8 kinds in all. Default: no two kinds may meet.
-    catch_up_span: over how much of a cycle's usable time late runs are spread: at most
-        the 2k-th part of it for k kinds. Default: an eighth, or what the kinds need.
+    catch_up_span: over how much of a cycle's active time late runs are spread: at most the
+        2k-th part of it for k kinds. Default: an eighth, or the 2k-th part, or what run times need.
 
     >>> from datetime import timedelta
     >>> Schedule(timedelta(hours=8), slot_count=96).period
@@ -89,7 +90,7 @@ class Schedule:
     >>> Schedule(timedelta(days=1), kinds=["import", "export"]).kinds
     (Kind(name='import', run_time=None), Kind(name='export', run_time=None))
 
-    The sidecar checks the values: a schedule that cannot be raises
+    The sidecar checks the values: an invalid schedule raises
     :class:`~offbeat.InvalidArgument` when it is first used.
     """
 
@@ -113,7 +114,7 @@ class Schedule:
     catch_up_span: timedelta | None = None
 
     def __post_init__(self) -> None:
-        """Keep lists as tuples: a schedule can be a key of a dictionary."""
+        """Convert lists to tuples, so that a schedule can be a key of a dictionary."""
         object.__setattr__(self, "kinds", as_kinds(self.kinds))
         object.__setattr__(self, "kind_conflicts", as_pairs(self.kind_conflicts))
         for name in ("active_windows", "exclusions"):
@@ -180,11 +181,11 @@ class Schedule:
 
 @dataclass(frozen=True)
 class ScheduleReference:
-    """A schedule of the file that the sidecar was started with, by name and version.
+    """A schedule by name and version, from the file that the sidecar was started with.
 
-    A version never changes its meaning, and must be given: with the newest as a default,
-    callers would change over at different times. Wherever a schedule is taken, so is the text
-    ``"name/version"``.
+    A version never changes its meaning, and must be given: if the newest version were the
+    default, callers would change over at different times. The text ``"name/version"`` is
+    accepted in place of any schedule.
 
     >>> ScheduleReference.parse("billing/2")
     ScheduleReference(name='billing', version=2)
@@ -195,14 +196,14 @@ class ScheduleReference:
 
     @classmethod
     def parse(cls, text: str, path: str = "schedule") -> ScheduleReference:
-        """Read ``name/version``; ``path`` is its place in the request."""
+        """Parse ``name/version``; ``path`` is its place in the request."""
         name, _, version = text.rpartition("/")
         if not name or not _VERSION.fullmatch(version):
             raise refused(path, text, 'must be name/version, such as "billing/2"')
         return cls(name, int(version))
 
     def to_message(self, path: str = "schedule") -> pb.Schedule:
-        """Turn the name into its message; ``path`` is its place in the request."""
+        """Turn the reference into its message; ``path`` is its place in the request."""
         message = pb.Schedule()
         message.reference.SetInParent()
         set_text(message.reference, f"{path}.reference", "name", self.name)

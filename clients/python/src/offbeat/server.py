@@ -14,7 +14,7 @@ class ServerLimit:
 
     #: Identifies the limit, such as ``"named_spreads"``; it never changes.
     id: str
-    #: The limited quantity, for people: the text may change, like ``note``.
+    #: The limited quantity, in words. The text may change, as may ``note``.
     name: str
     #: The smallest allowed value.
     min_value: int
@@ -22,7 +22,7 @@ class ServerLimit:
     max_value: int
     #: The unit of both; empty for plain numbers.
     unit: str
-    #: A further note, for people.
+    #: A further note, in words.
     note: str
 
     @classmethod
@@ -37,10 +37,10 @@ class ServerInfo:
 
     #: Version of the server, such as ``"0.1.0"``.
     version: str
-    #: Release of the IANA time-zone database that it has built in, such as ``"2026b"``.
+    #: Release of its built-in IANA time-zone database, such as ``"2026b"``.
     time_zone_database: str
-    #: Its limits, as ``offbeat limits`` prints them. For a limit that is a flag, the range is
-    #: what the flag allows.
+    #: Its limits, as ``offbeat limits`` prints them. For a limit that is a flag, this is the range
+    #: that the flag allows.
     limits: tuple[ServerLimit, ...]
 
     @classmethod
@@ -51,5 +51,5 @@ class ServerInfo:
 
 
 def server_info() -> Question[ServerInfo]:
-    """Ask what the server is."""
+    """Ask for the description of the server."""
     return ServerInfo.from_message((yield "GetServerInfo", pb.GetServerInfoRequest()))

@@ -1,4 +1,4 @@
-"""Shards: over a fixed number of them, tenants are spread as IDs are over slots."""
+"""Shards: spreads tenants over a fixed number of shards, as IDs are spread over slots."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _SHARD_COUNT = Limit(SLOT_COUNT.minimum, SLOT_COUNT.maximum, "shards")
 def shard(id: IdValue, shard_count: int, *, salt: str = "", id_type: IdType | None = None) -> int:
     """Return the shard of an ID, 0 to ``shard_count`` - 1; no sidecar is asked.
 
-    It is the slot that ``Placement.HASH`` gives the ID, of so many slots: 1 to 1,048,576. A
-    multiple of the count splits each shard in equal parts, and moves nothing else. Another
-    ``salt``, of up to 256 bytes, spreads independently. An ID is as in ``Client.assign_slot``.
+    The shard is the slot that ``Placement.HASH`` gives the ID among ``shard_count`` slots, 1 to
+    1,048,576. A change to a multiple of the count splits each shard into equal parts, and moves
+    nothing else. Another ``salt``, of up to 256 bytes, spreads IDs independently. IDs are as in
+    ``Client.assign_slot``.
 
     >>> shard("acme", 16)
     5

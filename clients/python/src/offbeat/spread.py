@@ -1,4 +1,4 @@
-"""Spreads: the jobs of groups, with jobs of one group apart."""
+"""Spreads: the jobs of groups in an order that keeps the jobs of one group apart."""
 
 from __future__ import annotations
 
@@ -28,25 +28,24 @@ class SpreadPolicy(enum.IntEnum):
 
 
 class ShortagePolicy(enum.IntEnum):
-    """Behaviour of ``COOLDOWN`` when every open group must still rest."""
+    """What ``COOLDOWN`` does when every open group must still rest."""
 
     #: The group that has rested longest takes the turn.
     EMIT = 1
-    #: The turn passes without a group and a job.
+    #: The turn passes without a job.
     WAIT = 2
 
 
 class SpreadTurn(Generic[J]):
-    """A turn: a job, or none where the turn passes without one."""
+    """A turn: a job, or none in an idle turn."""
 
-    # Millions are made: a frozen dataclass would take three times as long.
+    # Millions are created: a frozen dataclass would take three times as long.
     __slots__ = ("group_index", "job", "sequence")
 
     def __init__(self, sequence: int, group_index: int | None, job: J | None) -> None:
-        """Make a turn."""
-        #: The turn, from 0.
+        #: Index of the turn, from 0.
         self.sequence = sequence
-        #: The group, from 0 in the order of the iterable; ``None`` in an idle turn.
+        #: Index of the group in the iterable, from 0; ``None`` in an idle turn.
         self.group_index = group_index
         #: The job; ``None`` in an idle turn.
         self.job = job
@@ -67,20 +66,20 @@ class SpreadTurn(Generic[J]):
 
 @dataclass(frozen=True)
 class SpreadCertificate:
-    """The certificate of a spread. Distances and spans are in turns."""
+    """How well a spread has kept groups apart. Distances and spans are in turns."""
 
     job_count: int
     #: Groups that had a job.
     group_count: int
     #: The smallest distance between neighbours of a group; ``None`` if no group had two jobs.
     min_gap_turns: int | None
-    #: The largest smallest distance of any order without idle turns.
+    #: The largest ``min_gap_turns`` that any order without idle turns has; ``None`` as above.
     best_min_gap_turns: int | None
-    #: Neighbours of a group less than ``feeder_count`` turns apart.
+    #: Pairs of neighbours of a group that are less than ``feeder_count`` turns apart.
     close_pair_count: int
-    #: As many has any order without idle turns, at least.
+    #: A lower bound of ``close_pair_count`` for any order without idle turns.
     close_pair_lower_bound: int
-    #: From the first job of a group to its last, the widest.
+    #: The most turns from the first job of a group to its last.
     widest_span_turns: int
 
     @classmethod
@@ -100,7 +99,7 @@ class SpreadCertificate:
 
 
 class _Progress:
-    """How far a spread has come, and where it ends: with its certificate."""
+    """The progress of a spread, and its certificate at the end."""
 
     def __init__(self, dispatcher: Dispatcher[Any]) -> None:
         self._dispatcher = dispatcher
@@ -113,21 +112,21 @@ class _Progress:
 
     @property
     def certificate(self) -> SpreadCertificate:
-        """The certificate; known when all turns have been taken."""
+        """The certificate; raises ``LookupError`` until all turns have been taken."""
         if self._certificate is None:
             raise LookupError("the spread has not ended")
         return self._certificate
 
 
 class Spread(_Progress, Iterator[SpreadTurn[J]]):
-    """The turns of a spread, as they come; and what they have reached."""
+    """An iterator of the turns of a spread; at the end, it has the certificate."""
 
     def __init__(
         self,
         dispatcher: Dispatcher[J],
         dealt: Callable[[Spread[J]], Generator[SpreadTurn[J], None, None]],
     ) -> None:
-        """Ask for nothing yet."""
+        """Store the arguments; no stream is opened yet."""
         super().__init__(dispatcher)
         self._turns = dealt(self)
 
@@ -135,19 +134,19 @@ class Spread(_Progress, Iterator[SpreadTurn[J]]):
         return next(self._turns)
 
     def close(self) -> None:
-        """Leave the rest."""
+        """End the spread before its last turn."""
         self._turns.close()
 
 
 class AsyncSpread(_Progress, AsyncIterator[SpreadTurn[J]]):
-    """The turns of a spread, as they come; and what they have reached."""
+    """An iterator of the turns of a spread; at the end, it has the certificate."""
 
     def __init__(
         self,
         dispatcher: Dispatcher[J],
         dealt: Callable[[AsyncSpread[J]], AsyncGenerator[SpreadTurn[J], None]],
     ) -> None:
-        """Ask for nothing yet."""
+        """Store the arguments; no stream is opened yet."""
         super().__init__(dispatcher)
         self._turns = dealt(self)
 
@@ -155,28 +154,28 @@ class AsyncSpread(_Progress, AsyncIterator[SpreadTurn[J]]):
         return await self._turns.__anext__()
 
     async def aclose(self) -> None:
-        """Leave the rest."""
+        """End the spread before its last turn."""
         await self._turns.aclose()
 
 
-#: Of a token: its form, whether groups must say their size, the sequence, and then the request.
+#: The head of a token: format, whether groups need a size, sequence. The request follows.
 _HEAD, _FORM = struct.Struct(">BBQ"), 1
 
 
 @dataclass(frozen=True)
 class SpreadPlace:
-    """The place where a spread begins or continues."""
+    """The place where a spread starts or continues."""
 
     #: The first request of the stream.
     request: pb.SpreadRequest
-    #: Whether groups must say their size.
+    #: Whether the sizes of groups must be sent.
     sized: bool
     #: The first turn that was not taken before.
     sequence: int = 0
 
     @classmethod
     def from_token(cls, token: bytes) -> SpreadPlace:
-        """Read a token."""
+        """Parse a token."""
         try:
             form, sized, sequence = _HEAD.unpack_from(token)
             request = pb.SpreadRequest.FromString(bytes(token[_HEAD.size :]))
@@ -187,12 +186,12 @@ class SpreadPlace:
         return cls(request, bool(sized), sequence)
 
     def to_token(self) -> bytes:
-        """Return it as a token."""
+        """Return the place as a token."""
         head = _HEAD.pack(_FORM, self.sized, self.sequence)
         return head + self.request.SerializeToString()
 
     def after(self, turns: pb.SpreadTurns, taken: int) -> SpreadPlace:
-        """Return the place after so many turns of a message."""
+        """Return the place after the first ``taken`` turns of a message."""
         resume = pb.SpreadResume(
             resume_token=turns.resume_token, taken_group_indexes=turns.group_indexes[:taken]
         )
@@ -201,10 +200,10 @@ class SpreadPlace:
 
 
 class Dispatcher(Generic[J]):
-    """The groups of a spread: pulled when asked for, their jobs kept until their turn."""
+    """The groups of a spread: read on demand, with their jobs kept until their turns."""
 
     def __init__(self, groups: Iterable[Iterable[J]], start: SpreadPlace) -> None:
-        """Pull nothing yet."""
+        """Store the groups; none is read yet."""
         self.start = start
         self._groups = iter(groups)
         #: The last message of turns, and how many of them were taken.
@@ -214,7 +213,7 @@ class Dispatcher(Generic[J]):
         self._next_index = 0
 
     def answer(self, demand: pb.SpreadDemand) -> pb.SpreadInput:
-        """Pull what is asked for, and say how much came."""
+        """Read the demanded groups and jobs, and return how many there were."""
         answer = pb.SpreadInput()
         for _ in range(demand.group_count):
             group = next(self._groups, None)
@@ -237,12 +236,12 @@ class Dispatcher(Generic[J]):
         for asked in demand.groups:
             known = self._open.get(asked.group_index)
             if known is None or known.ended:
-                continue  # its last jobs crossed the demand on the way
+                continue  # the group ended while the demand was in transit
             self._pull(answer.groups.add(group_index=asked.group_index), asked.job_count)
         return answer
 
     def turns(self, message: pb.SpreadTurns) -> Iterator[SpreadTurn[J]]:
-        """Give each turn its job; drop those that were taken before."""
+        """Give each turn its job; skip turns that were taken before."""
         indexes, first = message.group_indexes, message.first_turn_index
         if first + len(indexes) > self.start.sequence:
             self._message = message
@@ -259,7 +258,7 @@ class Dispatcher(Generic[J]):
                 yield turn
 
     def place(self) -> SpreadPlace:
-        """Return how far it has come."""
+        """Return the place after the last turn that was taken."""
         if self._message is None:
             return self.start
         return self.start.after(self._message, self._taken)
@@ -290,11 +289,11 @@ class _OpenGroup(Generic[J]):
         self.ended = size == 0
 
     def has_more(self) -> bool:
-        """Whether there are jobs that were not pulled; the next one is lost."""
+        """Say whether there are more jobs; the next one is lost."""
         return any(True for _ in self._jobs)
 
     def pull(self, count: int) -> int:
-        """Pull up to so many jobs; return how many came."""
+        """Read up to ``count`` jobs; return how many there were."""
         for pulled in range(count):
             try:
                 self.ready.append(next(self._jobs))
@@ -318,7 +317,7 @@ def spread_start(
     job_window: int | None,
     group_window: int | None,
 ) -> SpreadPlace:
-    """Return the beginning of a spread."""
+    """Return the start of a spread."""
     spec = pb.SpreadSpec()
     set_order(spec.order, feeder_count, policy, max_open_group_count)
     if on_shortage is not None:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from dataclasses import KW_ONLY
 
 
-#: Types of values that a predicate binds.
+#: The types of the values that a predicate binds.
 SqlValue = Union[int, str, float]
 
 _FIELD = "sql_target"
 
 
 class SqlDialect(enum.IntEnum):
-    """A database."""
+    """A database, and its supported versions."""
 
     #: 12 and later, with UTF8 as the encoding of the database.
     POSTGRESQL = 1
@@ -31,12 +31,12 @@ class SqlDialect(enum.IntEnum):
     MYSQL = 2
     #: 10.6 and later.
     MARIADB = 3
-    #: 3.9 and later; it has no MD5: for ``Placement.HASH`` store the hash.
+    #: 3.9 and later. It has no MD5: with ``Placement.HASH``, store the hash.
     SQLITE = 4
 
 
 class SqlColumnType(enum.IntEnum):
-    """The type of a column, by which rows become IDs."""
+    """What a column holds, and so which ID a row is."""
 
     #: The type uuid of PostgreSQL and of MariaDB.
     UUID = 1
@@ -50,7 +50,7 @@ class SqlColumnType(enum.IntEnum):
     UUID_DIGITS = 5
     #: Integers, also of a decimal type without decimals.
     INTEGER = 6
-    #: Text as it is: VARCHAR, TEXT.
+    #: Text, taken as it is: VARCHAR, TEXT. ``Placement.HASH`` only.
     TEXT = 7
     #: Fractions in [0, 1), as doubles.
     FRACTION = 8
@@ -76,20 +76,20 @@ class SqlParameterStyle(enum.IntEnum):
 @positional(4)
 @dataclass(frozen=True)
 class SqlTarget:
-    """A column of IDs in a table. Names are as they are without quotes.
+    """A column of IDs in a table. Names are given without quotes.
 
     dialect: the database.
-    table: the table; the statement that makes the index names it.
+    table: the table; the statement that creates the index names it.
     column: the column; rows that have NULL there belong to no slot.
-    column_type: what it holds.
-    schema: the table's schema (in MySQL, its database). Default: the current one.
-    table_alias: what the query calls the table. Default: nothing.
+    column_type: what the column holds.
+    schema: the table's schema (in MySQL and MariaDB, its database). Default: the current one.
+    table_alias: what the query calls the table. Default: columns are not qualified.
     parameter_style: how predicates hold their bounds. Default: ``LITERAL``.
     first_parameter_number: ``DOLLAR`` and ``NAMED`` only: the number of the first
         placeholder, for queries with parameters of their own. Default: 1.
-    time_zone_column: ``window_predicate`` of calendars only: the column that holds the IANA name
-        of the time zone that a row lives in; with ``time_zones`` in the question.
-        Default: all rows live in that of the schedule.
+    time_zone_column: ``window_predicate`` with a calendar only: the column with the IANA name of
+        the time zone in which a row lives; set it together with ``time_zones`` of the call.
+        Default: all rows live in the time zone of the schedule.
     """
 
     dialect: SqlDialect
@@ -124,9 +124,9 @@ class SqlTarget:
 class SqlIndex:
     """An index that serves predicates."""
 
-    #: Its name; in MySQL and MariaDB also that of the generated column that predicates name.
+    #: Its name; in MySQL and MariaDB, also that of the generated column that predicates name.
     name: str
-    #: The statements that make it, in order; to be run once, before the first predicate.
+    #: The statements that create it, in order. Run them once, before the first predicate.
     create_statements: tuple[str, ...]
 
     @classmethod

@@ -21,31 +21,32 @@ if TYPE_CHECKING:
 class AllocationRule(enum.IntEnum):
     """The rule by which workers are allocated."""
 
-    #: The sum of workload / (workers + 1) over the stages is the smallest there is.
+    #: The sum of workload / (workers + 1) over the stages is as small as possible.
     MINIMUM_SCORE = 1
-    #: Highest averages, the method of D'Hondt; kinder to large stages.
+    #: Highest averages, the method of D'Hondt; favours large stages more.
     D_HONDT = 2
 
 
 class StageWeighting(enum.IntEnum):
-    """How the place of a stage in the pipeline is weighted."""
+    """How the position of a stage in the pipeline counts."""
 
-    #: Nothing.
+    #: The position does not count: every workload counts once.
     EVEN = 1
-    #: The workload of the i-th stage counts i times: what is nearly through goes first.
+    #: The workload of the i-th stage, from 1, counts i times: jobs that are nearly through come
+    #: first.
     LATENCY = 2
 
 
 class StageChoiceReason(enum.IntEnum):
     """The reason for the next stage of a worker."""
 
-    #: It is worth most there.
+    #: The worker is worth most there.
     WORTH_MOST = 1
-    #: That stage has fewer workers than its minimum, or would have without it.
+    #: The stage has fewer workers than its minimum, or would have without this worker.
     BELOW_MINIMUM = 2
-    #: It would be worth more elsewhere, but not by ``min_gain_percent``.
+    #: The worker would be worth more elsewhere, but not by ``min_gain_percent``.
     GAIN_TOO_SMALL = 3
-    #: No stage may have it: all that are not done have their maximum.
+    #: No stage may have the worker: all that are not done have their maximum.
     ALL_FULL = 4
 
 
@@ -54,19 +55,20 @@ class StageChoiceReason(enum.IntEnum):
 class Stage:
     """A stage of a pipeline, as it is now.
 
-    name: another for each stage of a call.
-    backlog_count: jobs that wait; those that run do not count.
-    mean_run_time: how long a job takes on average. Stages that were never measured
-        take the mean of those that were; if none was, 1 s.
+    name: unique in the call.
+    backlog_count: jobs that wait; jobs that run do not count.
+    mean_run_time: how long a job takes on average. Default: the mean of the stages that have
+        one; if none has, 1 s.
     run_times: instead of ``mean_run_time``: how long some jobs took.
-    done: no more work will come; it gets no workers but those that are busy.
-    min_worker_count, max_worker_count: it gets no fewer, and no more.
-    current_worker_count: how many workers it has, busy ones included.
-    busy_worker_count: how many of those are in the middle of a job, and so stay.
-    arrival_count, arrival_period: how many jobs arrive, on average, in every period (by
-        default, in a second). By default as many as at the stage before; at the first, none. They
-        say when the backlog is done and how many workers keep up, and do not change how many
-        workers a stage gets.
+    done: no more work will come; the stage keeps its busy workers and gets no others.
+    min_worker_count, max_worker_count: the fewest and the most workers. A stage that is done
+        has no minimum, and busy workers above the maximum stay.
+    current_worker_count: how many workers the stage has, busy ones included.
+    busy_worker_count: how many of these run a job, and so stay.
+    arrival_count, arrival_period: how many jobs arrive on average in every period (default:
+        1 s). Default: as many as at the stage before; none at the first stage, and if the stage
+        is done. They decide ``drain_time`` and ``min_stable_worker_count`` of the answer, not how
+        many workers a stage gets.
     """
 
     name: str
@@ -115,30 +117,32 @@ _COUNTS = (
 
 @dataclass(frozen=True)
 class StageAllocation:
-    """The allocation of a stage, and its reasons."""
+    """The workers of a stage, and why."""
 
     stage_name: str
     worker_count: int
     #: The backlog times the mean run time.
     workload: timedelta
-    #: How many times the workload counts: its place with ``StageWeighting.LATENCY``, or 1.
+    #: How many times the workload counts: the position of the stage with
+    #: ``StageWeighting.LATENCY``, or 1.
     weight: int
-    #: The mean run time that the workload was computed with.
+    #: The mean run time that was used for the workload.
     mean_run_time: timedelta
-    #: Whether that is the mean of the other stages, because its own was not measured.
+    #: Whether ``mean_run_time`` is the mean of other stages, or 1 s, because the stage has none.
     run_time_estimated: bool
-    #: weight · workload / (worker_count + 1), in microseconds; to be read.
+    #: weight · workload / (worker_count + 1), in microseconds; for display only.
     score: float
-    #: The quotient of one more worker, in microseconds, for display.
+    #: What one worker more would be worth by the rule, in microseconds; for display only.
     next_quotient: float
-    #: When its workers have done what waits and what arrives meanwhile; ``None``: never.
+    #: The time in which the workers do the backlog and the jobs that arrive meanwhile; ``None`` if
+    #: the backlog never drains.
     drain_time: timedelta | None
-    #: The fewest workers that keep up with what arrives; 0 if nothing does.
+    #: The fewest workers that keep up with the arrivals; 0 if no job arrives.
     min_stable_worker_count: int
 
     @property
     def grows(self) -> bool:
-        """Whether jobs arrive faster than its workers do them."""
+        """Whether the workers do not keep up with the arrivals, so that the backlog grows."""
         return self.worker_count < self.min_stable_worker_count
 
     @classmethod
@@ -164,9 +168,9 @@ class StageAllocation:
 
 @dataclass(frozen=True)
 class WorkerMove:
-    """Workers who change their stage."""
+    """Workers that change their stage."""
 
-    #: The stage that they leave; ``None`` for new ones.
+    #: The stage that they leave; ``None`` for new workers.
     from_stage_name: str | None
     #: The stage that they go to; ``None`` for workers that are no longer needed.
     to_stage_name: str | None
@@ -185,8 +189,8 @@ class StarvedStage:
 
     stage_name: str
     backlog_count: int
-    #: By how many microseconds the score rises if one worker moves there from where it is worth
-    #: least; ``None`` if no worker may move.
+    #: By how many microseconds the score rises if one worker moves there from the stage where it
+    #: is worth least; ``None`` if no worker may move.
     cost: float | None
 
     @classmethod
@@ -198,26 +202,26 @@ class StarvedStage:
 
 @dataclass(frozen=True)
 class WorkerAllocation:
-    """Allocations of workers."""
+    """The workers of each stage."""
 
-    #: One for each stage, in the order of the question.
+    #: One for each stage, in the order of the call.
     stages: tuple[StageAllocation, ...]
-    #: From the current allocation to this one, with as few workers moved as can be.
+    #: From the current allocation to this one, with as few moved workers as possible.
     moves: tuple[WorkerMove, ...]
     #: Workers that no stage may have.
     unassigned_worker_count: int
     #: The sum of the scores of all stages.
     score: float
-    #: The score with forced moves only.
+    #: The same sum if only forced moves happened.
     current_score: float
-    #: Whether a better allocation was turned down for ``min_improvement_percent``.
+    #: Whether a better allocation was rejected because of ``min_improvement_percent``.
     improvement_too_small: bool
-    #: Stages with waiting jobs and no worker.
+    #: Stages with waiting jobs and no worker, although they may have one.
     starved_stages: tuple[StarvedStage, ...]
-    #: By how many microseconds the score would rise with ``prevent_starvation``; 0 if that was
-    #: asked for, or if no stage is starved.
+    #: By how many microseconds the score would rise with ``prevent_starvation``; 0 if it is set,
+    #: or if no stage is starved.
     starvation_prevention_cost: float
-    #: The workers that all arrivals need; with fewer, some backlog grows without end.
+    #: The workers that keep up with all arrivals; with fewer, some backlog grows without end.
     min_stable_worker_count: int
 
     @property
@@ -245,14 +249,14 @@ class WorkerAllocation:
 class StageChoice:
     """The next stage of a worker, and the reason."""
 
-    #: The stage; ``None`` if no stage may have it.
+    #: The stage; ``None`` if no stage may have the worker.
     stage_name: str | None
-    #: Whether it is another than its current one.
+    #: Whether it is not the current stage.
     changes_stage: bool
     reason: StageChoiceReason
-    #: The quotient of the worker in that stage, in microseconds, for display.
+    #: What the worker is worth in that stage by the rule, in microseconds; for display only.
     quotient: float
-    #: Its quotient in its current stage; 0 for a new worker, and where it may not stay.
+    #: What it is worth in its current stage; 0 for a new worker, and if it may not stay.
     current_quotient: float
 
     @classmethod
@@ -276,7 +280,7 @@ def allocate_workers(
     min_improvement_percent: int,
     prevent_starvation: bool,
 ) -> Question[WorkerAllocation | None]:
-    """Ask who gets how many workers."""
+    """Ask how many workers each stage gets."""
     request = pb.AllocateWorkersRequest()
     _set_shared(request, stages, rule, weighting)
     set_integer(request, "", "min_improvement_percent", min_improvement_percent)
@@ -298,7 +302,7 @@ def choose_stage(
     min_gain_percent: int,
     prevent_starvation: bool,
 ) -> Question[StageChoice | None]:
-    """Ask where one worker goes."""
+    """Ask for the next stage of one worker."""
     request = pb.ChooseStageRequest()
     _set_shared(request, stages, rule, weighting)
     set_integer(request, "", "min_gain_percent", min_gain_percent)
@@ -317,7 +321,7 @@ def _set_shared(
     rule: AllocationRule | None,
     weighting: StageWeighting | None,
 ) -> None:
-    """Set what both questions have."""
+    """Set the fields that both requests have."""
     request.stages.extend(
         [stage.to_message(f"stages[{index}]") for index, stage in enumerate(stages)]
     )

@@ -1,4 +1,4 @@
-"""Instants and spans: Python's to protobuf's and back, exactly."""
+"""Instants and spans: converts between Python's types and protobuf's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def to_duration(field: str, span: timedelta) -> Duration:
 
 
 def from_duration(message: Duration) -> timedelta:
-    """Turn a message into a span, down to whole microseconds, the finest that Python has."""
+    """Turn a message into a span, rounded down to microseconds, the finest unit of Python."""
     return timedelta(seconds=message.seconds, microseconds=message.nanos // 1_000)
 
 
@@ -48,7 +48,7 @@ def from_micros(micros: int) -> timedelta:
 
 
 def to_timestamp(field: str, instant: datetime) -> Timestamp:
-    """Turn an instant into its message; one without a time zone is refused."""
+    """Turn an instant into its message; refuse one without a time zone."""
     if not isinstance(instant, datetime) or instant.utcoffset() is None:
         allowed = "must be a datetime with a time zone, such as datetime.now(timezone.utc)"
         raise refused(field, instant, allowed)
@@ -70,8 +70,8 @@ def from_optional_timestamp(message: Any, field: str) -> datetime | None:
 def ceil_timestamp(message: Timestamp) -> datetime:
     """Turn a watermark into an instant in UTC, rounded up.
 
-    Rounded down it could lie before a run that was listed, which would be listed again. Up it
-    passes over none, as runs start at whole milliseconds.
+    Rounded down, it could lie before a run that was listed, which would then be listed again.
+    Rounded up, it skips no run, because runs start at whole milliseconds.
     """
     return EPOCH + timedelta(seconds=message.seconds, microseconds=-(-message.nanos // 1_000))
 

@@ -8,8 +8,8 @@
     @recurring_task("bank/1", kind="balance", rows=account_ids)
     def sync_balance(account_id: int) -> None: ...
 
-Beat sends the tick of the runner every minute, any beat and any number of them;
-``docs/frameworks/celery.md`` begins from nothing.
+By default, beat sends the runner's tick every minute; any beat scheduler works, and any number of
+them. ``docs/frameworks/celery.md`` starts from scratch.
 """
 
 from ..runner import current_run

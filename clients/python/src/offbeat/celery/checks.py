@@ -1,4 +1,4 @@
-"""What is wrong with the configuration of an app, said when a worker or beat starts."""
+"""Checks of an app's configuration, when a worker or beat starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import NoAnswer, OffbeatError
 from ..runner.declarations import check as check_declaration
 from .integration import Integration
 
-#: What Celery takes where the broker's options do not say: Redis an hour, SQS half of one.
+#: Default visibility timeouts of Celery's brokers: one hour for Redis, half an hour for SQS.
 _VISIBILITY = {
     "redis": timedelta(hours=1),
     "rediss": timedelta(hours=1),
@@ -20,12 +20,12 @@ _VISIBILITY = {
 
 
 def errors(integration: Integration) -> Iterator[str]:
-    """Yield what must not be."""
+    """Yield the errors that must keep the process from starting."""
     for declaration in integration.declarations():
         try:
             check_declaration(declaration, integration.client, integration.look_ahead)
-        except NoAnswer as error:  # a sidecar that is away is nothing to end for
-            # Celery sets up its log later.
+        except NoAnswer as error:  # an unreachable sidecar is no reason to exit
+            # Celery sets up its log later, so this is printed.
             print(f"offbeat: {declaration.name} is not checked: {error}", file=sys.stderr)
         except OffbeatError as error:
             yield f"{declaration.name}: {error}"
@@ -49,7 +49,7 @@ def errors(integration: Integration) -> Iterator[str]:
 
 
 def warnings(integration: Integration, pool: str) -> Iterator[str]:
-    """Yield what works, and not as one expects."""
+    """Yield settings that are allowed, but work otherwise than intended."""
     app = integration.app
     tasks = [task for task in app.tasks.values() if getattr(task, "recurrence", None) is not None]
     lanes = [task for task in app.tasks.values() if getattr(task, "lanes", None) is not None]
@@ -75,7 +75,7 @@ def warnings(integration: Integration, pool: str) -> Iterator[str]:
 
 
 def visibility_timeout(app: Any) -> timedelta | None:
-    """Return after how long the broker delivers an unacknowledged message again, if it does."""
+    """Return when the broker redelivers an unacknowledged message; ``None`` if it does not."""
     transport = str(app.conf.broker_url or "").partition(":")[0].partition("+")[0]
     seconds = (app.conf.broker_transport_options or {}).get("visibility_timeout")
     if transport not in _VISIBILITY:

@@ -1,4 +1,4 @@
-"""What goes wrong with tasks."""
+"""Exceptions of tasks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from ..lanes import PermanentFailure
 
 
 class LanesExhausted(Exception):
-    """A task reached the timeout of its last lane."""
+    """A task exceeded the timeout of its last lane."""
 
     def __init__(self, message: str) -> None:
-        """Say which."""
         super().__init__(message)
 
     @classmethod
     def of(cls, failure: PermanentFailure) -> LanesExhausted:
-        """Return the error of an answer."""
+        """Return the exception for a permanent failure."""
         return cls(failure.message)

@@ -1,4 +1,4 @@
-"""What an app of Celery has of Offbeat: a store, a client, a runner, and workers of runs."""
+"""What Offbeat adds to a Celery app: a store, a client, a runner and a worker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Integration:
-    """The parts of Offbeat in an app; see :func:`offbeat.celery.setup`."""
+    """What Offbeat adds to one app; see :func:`offbeat.celery.setup`."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class Integration:
         interval: timedelta,
         lateness: LatenessRecorder | None,
     ) -> None:
-        """Make nothing yet: tasks are declared later, and processes are forked."""
+        """Create no runner yet: tasks are declared later, and each forked process has its own."""
         self.app, self.client, self.interval, self.lateness = app, client, interval, lateness
         self._source, self._tick_client = store, tick_client
         self._imported = False
@@ -44,7 +44,7 @@ class Integration:
 
     @property
     def runner(self) -> Runner:
-        """The runner of this process, with what all tasks declare."""
+        """The runner of this process, with the declarations of all tasks."""
         return self._process_runner()
 
     def _make_runner(self) -> Runner:
@@ -58,7 +58,7 @@ class Integration:
 
     @property
     def worker(self) -> Worker:
-        """Who claims the runs of messages."""
+        """The worker that claims the runs of messages."""
         runner = self.runner
         return Worker(runner.declarations, runner.store)
 
@@ -68,9 +68,9 @@ class Integration:
             self.lateness.record(run.declaration, run.scheduled_time, kind=run.kind)
 
     def declarations(self) -> list[Declaration[Any]]:
-        """Return what the tasks of the app declare."""
+        """Return the declarations of the app's tasks."""
         if not self._imported:
-            self._imported = True  # before: Django's checks ask again, while modules are imported
+            self._imported = True  # first: Django's checks call this during the import, too
             self.app.loader.import_default_modules()
         return [
             task.recurrence.declaration(name)
@@ -83,7 +83,6 @@ class TaskPublisher:
     """Sends a message for each run: the task, with the ID of the row."""
 
     def __init__(self, app: Celery) -> None:
-        """Take the app."""
         self._app = app
 
     def publish(self, runs: Sequence[StoredRun]) -> None:
@@ -102,7 +101,7 @@ class TaskPublisher:
 
 
 def _eta(start_time: datetime) -> datetime | None:
-    """Return when a worker begins, if not now: messages without it are not held in memory."""
+    """Return the ETA of a later start, or ``None``: workers hold messages with an ETA in memory."""
     return start_time if start_time > datetime.now(start_time.tzinfo) else None
 
 
@@ -110,12 +109,12 @@ _integrations: WeakKeyDictionary[Any, Integration] = WeakKeyDictionary()
 
 
 def register(app: Celery, integration: Integration) -> None:
-    """Remember what an app has."""
+    """Store the integration of an app."""
     _integrations[app] = integration
 
 
 def integration_of(app: Celery) -> Integration:
-    """Return what an app has."""
+    """Return the integration of an app; raises ``RuntimeError`` if it has none."""
     app = getattr(app, "_get_current_object", lambda: app)()
     if app not in _integrations:
         raise RuntimeError(f"offbeat.celery.setup was not called with the app {app.main!r}")

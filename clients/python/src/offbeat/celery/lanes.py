@@ -1,4 +1,4 @@
-"""Lanes of tasks: each is a queue, with a time limit; what reaches it goes on in the next."""
+"""Lanes of tasks: each is a queue with a time limit; a task that exceeds it moves to the next."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from .errors import LanesExhausted
 if TYPE_CHECKING:
     from .integration import Integration
 
-#: Headers of a message: the lane that it is in, and those that it has timed out of.
+#: Headers of a message: its lane, and the lanes whose timeout its task has exceeded.
 LANE_HEADER, TIMED_OUT_HEADER = "offbeat_lane", "offbeat_timed_out_lanes"
 
-#: How long a task may take to end after its soft time limit: half of the limit, in these bounds.
+#: How long a task may take to end after its soft time limit: half the limit, within these bounds.
 _SHORTEST_GRACE, _LONGEST_GRACE = timedelta(seconds=1), timedelta(seconds=10)
 
 
 class Demoted(Ignore):  # type: ignore[misc]
-    """The attempt has ended, and the task goes on in a slower lane, as the same task."""
+    """The attempt has ended, and the same task continues in a slower lane."""
 
 
 def first_options(integration: Integration, lanes: LaneSet) -> dict[str, Any]:
-    """Return the options of a task that has not run yet."""
+    """Return the options that send a task that has not run yet to its first lane."""
     route = integration.client.route_job(lanes)
     if isinstance(route, PermanentFailure):
         raise LanesExhausted.of(route)
@@ -38,13 +38,13 @@ def lane_of(request: Any) -> str:
 
 
 def demote(integration: Integration, task: Any, request: Any, args: Any, kwargs: Any) -> None:
-    """Send a request again, into the next lane; raises if there is none."""
+    """Send a request again, to the next lane; raises ``LanesExhausted`` if there is none."""
     timed_out = [*(getattr(request, TIMED_OUT_HEADER, None) or ()), lane_of(request)]
     route = integration.client.route_job(task.lanes, timed_out_lane_names=timed_out)
     if isinstance(route, PermanentFailure):
         raise LanesExhausted.of(route)
     options = _options(route, timed_out)
-    # Its headers, such as that of a run, stay.
+    # The other headers of the request, such as that of a run, stay.
     headers = {**(request.headers or {}), **options.pop("headers")}
     signature = task.signature_from_request(
         request, args, kwargs, countdown=0, headers=headers, **options

@@ -1,4 +1,4 @@
-"""Leases of jobs that a pump has put into a queue: who does the job settles it."""
+"""Leases of jobs that a pump has put into a queue: the worker that does the job settles it."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ _spreads: WeakKeyDictionary[Celery, dict[str, NamedSpread]] = WeakKeyDictionary(
 
 
 def register(app: Celery, spread: NamedSpread) -> None:
-    """Remember a spread whose jobs are messages."""
+    """Store a spread whose jobs are sent as messages."""
     _spreads.setdefault(app, {})[spread.name] = spread
 
 
 def header_of(spread: NamedSpread, token: LeaseToken) -> str:
-    """Return the header of a message."""
+    """Return the lease header of a message."""
     return f"{token}/{spread.name}"
 
 
 def settle(app: Celery, header: str, action: SettleAction) -> SettleOutcome | None:
-    """Settle the lease of a message; ``None`` if the sidecar cannot be asked.
+    """Settle the lease of a message, and return the outcome.
 
-    Then the lease ends by itself, and the job comes again.
+    Returns ``None`` if the call fails. The lease then ends by itself, and the job is delivered
+    again.
     """
     app = getattr(app, "_get_current_object", lambda: app)()
     token, _, name = header.partition("/")
@@ -56,7 +57,7 @@ def settle(app: Celery, header: str, action: SettleAction) -> SettleOutcome | No
 
 @contextmanager
 def attempt(app: Celery, header: str) -> Iterator[None]:
-    """Do the job of a lease, and settle it; raises ``Ignore`` if the job is another's."""
+    """Extend the lease of a job, and settle it afterwards; raises ``Ignore`` for a stale lease."""
     if settle(app, header, SettleAction.EXTEND_LEASE) is SettleOutcome.STALE:
         _log.info("%s is done, or there is another message of it", header)
         raise Ignore

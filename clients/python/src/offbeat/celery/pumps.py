@@ -1,4 +1,4 @@
-"""Calls of many tenants in a fair order: a named spread feeds a queue that stays short."""
+"""Task calls of many tenants in a fair order: a named spread feeds a queue that stays short."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class TaskPump:
     """Feeds a queue with calls in the order of a spread, and keeps few messages in it.
 
-    Made in the module of the app, by all processes; one of them runs it::
+    Create it in the module of the app, so that all processes have it; one of them runs it::
 
         exports = TaskPump(app, client.named_spread("exports", 8, max_consumer_lease_count=16),
                            queue="exports")
@@ -31,25 +31,26 @@ class TaskPump:
         exports.submit("tenant-7", [export.s(account) for account in accounts])   # a producer
         exports.run("pump-1")                                                     # a process
 
-    Tasks have the base :class:`~offbeat.celery.OffbeatTask`. A call that succeeds is acknowledged;
-    one that fails, when Celery does not try it again, becomes a dead letter; one whose process was
-    killed is sent again, as often as ``max_attempt_count`` of the spread says. A message whose
-    lease has ended is ignored: there is another of the job.
+    Tasks must have the base :class:`~offbeat.celery.OffbeatTask`. A call that succeeds is
+    acknowledged. A call that fails, and that Celery does not retry, becomes a dead letter. A call
+    whose process was killed is sent again, until ``max_attempt_count`` of the spread is reached. A
+    message whose lease has ended is ignored: its job has another message.
     """
 
     def __init__(
         self, app: Celery, spread: NamedSpread, *, queue: str, hold_for: timedelta | None = None
     ) -> None:
-        """Send nothing yet. ``hold_for`` (1 h) is how long a call may be in the queue and at work.
+        """Register the spread; nothing is sent yet.
 
-        Afterwards it is taken for lost, and sent again.
+        ``hold_for`` is how long a call may wait in the queue and run. After that, it counts as
+        lost and is sent again. Default: 1 h.
         """
         self.spread, self.queue = spread, queue
         self._app, self._hold_for = app, hold_for
         register(app, spread)
 
     def payload(self, call: Signature) -> bytes:
-        """Return a call as the job of a group, for producers that keep their groups themselves."""
+        """Return a call as the payload of a job, for producers that keep their own groups."""
         task = self._app.tasks.get(call.task)
         if task is not None and not isinstance(task, OffbeatTask):
             raise refused("call", call.task, "must be a task with base=OffbeatTask")
@@ -58,18 +59,19 @@ class TaskPump:
         return text.encode()
 
     def submit(self, group_id: str, calls: Iterable[Signature]) -> GroupStatus:
-        """Submit the calls of a group, such as all of a tenant; doing so again changes nothing.
+        """Submit the calls of a group, such as all calls of a tenant. Repeating it has no effect.
 
-        They are then in the memory of the sidecar. Who must not lose them when it restarts keeps a
-        producer of the spread, submits :meth:`payload`, and waits until the group is settled.
+        The calls are then in the memory of the sidecar. If they must survive its restart, keep a
+        producer of the spread, submit each :meth:`payload` with it, and wait until the group is
+        settled.
         """
         return self.spread.producer().submit(group_id, [self.payload(call) for call in calls])
 
     def run(self, consumer_id: str, stop: threading.Event | None = None) -> None:
-        """Send messages until ``stop`` is set, or the spread has ended.
+        """Send messages until ``stop`` is set or the spread has ended.
 
-        No more than ``max_consumer_lease_count`` of the spread are sent and not done. Two processes
-        with two names run, too, and may each have so many.
+        At most ``max_consumer_lease_count`` of the spread's calls are sent and not done. Several
+        processes may run, each with its own ``consumer_id`` and up to that many calls.
         """
         self.spread.pump(consumer_id, self._send, hold_for=self._hold_for).run(stop)
 

@@ -1,4 +1,4 @@
-"""Requests of workers: what becomes of a task whose process was killed."""
+"""Requests of workers: what happens to a task whose process was killed."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _log = get_logger(__name__)
 
 
 class OffbeatRequest(Request):  # type: ignore[misc]
-    """Runs in the worker's own process, as that of the task is gone."""
+    """Runs in the worker's main process, because the process of the task is gone."""
 
     def on_timeout(self, soft: bool, timeout: float) -> None:
-        """Demote a task that has ignored the timeout of its lane; fail the run of any other."""
+        """Demote a task that was killed at the hard limit of its lane; fail any other run."""
         if not soft and self.task.lanes is not None and lane_of(self._context):
             integration = integration_of(self.task.app)
             try:
@@ -53,7 +53,7 @@ class OffbeatRequest(Request):  # type: ignore[misc]
     def on_failure(
         self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False
     ) -> Any:
-        """Let the run of a process that died be published again by the next tick."""
+        """Release the run and the lease of a process that died, so that they are tried again."""
         error = exc_info.exception
         if isinstance(error, ExceptionWithTraceback):
             error = error.exc
@@ -78,17 +78,17 @@ class OffbeatRequest(Request):  # type: ignore[misc]
         self._change_run(lambda store, run: store.release(run.run_id, run.publication, store.now()))
 
     def _change_run(self, change: Callable[[RunStore, RunMessage], object]) -> None:
-        """Change the run of the message; Celery goes on with the request where that fails."""
+        """Change the run of the message; if that fails, Celery still handles the request."""
         message = self._run_message()
         if message is None:
             return
         store = integration_of(self.task.app).runner.store
-        # This process runs no tasks, behind which Celery closes the connections of Django.
+        # Celery closes Django's connections after tasks, but this process runs no tasks.
         close = getattr(store, "close_old_connection", lambda: None)
         try:
             close()
             change(store, message)
-        except Exception:  # the database is away: the run is published again when its claim ends
+        except Exception:  # no database: the run is published again when its claim ends
             _log.exception("%s[%s]: its run is left as it is", self.name, self.id)
         finally:
             close()

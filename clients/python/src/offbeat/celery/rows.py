@@ -1,4 +1,4 @@
-"""Rows of a task: anything that has IDs, found when it is first needed."""
+"""Rows of a task: anything that has IDs, resolved at the first use."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any, Callable, Union
 from ..runner import IdList, RowSource
 from ..sql import SqlPredicate, SqlTarget
 
-#: A source of rows, IDs, a model or a queryset of Django; or a function that returns one of them.
+#: A source of rows, IDs, a Django model or queryset, or a function that returns one of these.
 Rows = Union[RowSource[Any], Iterable[Any], Callable[[], Any]]
 
 
 class LazyRows:
-    """Rows that are found at their first use, when all models are loaded."""
+    """Rows that are resolved at their first use, when all models are loaded."""
 
     def __init__(self, rows: Rows, id_type: type[Any] | None) -> None:
-        """Take what stands for the rows."""
         self._rows, self._id_type = rows, id_type
         self._found: RowSource[Any] | None = None
 
@@ -48,7 +47,7 @@ class LazyRows:
 
     @property
     def source(self) -> RowSource[Any]:
-        """What was found."""
+        """The source of the rows, which is resolved at the first use."""
         if self._found is None:
             self._found = self._find()
         return self._found
@@ -66,5 +65,5 @@ class LazyRows:
 
 
 def _example(rows: Any) -> Any:
-    """Return rows, or what the function that returns them does."""
+    """Return the rows, calling ``rows`` if it is a function that returns them."""
     return rows() if callable(rows) and not isinstance(rows, type) else rows

@@ -1,4 +1,4 @@
-"""How an app of Celery gets its runner."""
+"""Sets up Offbeat in a Celery app."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 _log = get_logger(__name__)
 
-#: The task of the runner.
+#: The name of the task that runs the runner's tick.
 TICK = "offbeat.tick"
 
-#: Ticks that are older, in seconds, are discarded: the workers may have been away for days. Celery
-#: compares the clocks of two machines for that, so it is much longer than clocks are wrong.
+#: Ticks older than this many seconds are discarded: workers may have been down for days. Celery
+#: compares the clocks of two machines for this, so the span is much longer than clocks differ.
 _TICK_LIFE = 3_600
 
-#: The exit status of a configuration that cannot be: EX_CONFIG of sysexits.h.
+#: The exit status for an invalid configuration: EX_CONFIG of sysexits.h.
 _EX_CONFIG = 78
 
 
@@ -42,15 +42,16 @@ def setup(
     queue: str | None = None,
     lateness: LatenessRecorder | None = None,
 ) -> Integration:
-    """Let the recurring tasks of an app run.
+    """Set up an app so that its recurring tasks run.
 
-    Any beat sends the tick of the runner every ``interval``, by default a minute, to ``queue``, by
-    default that of all tasks. ``store`` keeps the runs: a :class:`~offbeat.runner.RunStore`, or a
-    function that makes one in each process. Without one, the setting ``OFFBEAT`` of Django says
-    store, client and interval. ``client`` decides; by default without a sidecar where that can be.
-    ``lateness`` records how late runs start, under the name of their task.
+    Any beat sends the runner's tick every ``interval`` (default: one minute) to ``queue``
+    (default: the queue of all tasks). ``store`` keeps the runs: a
+    :class:`~offbeat.runner.RunStore`, or a function that creates one in each process. Without a
+    ``store``, Django's ``OFFBEAT`` setting gives the store, and the defaults of client and
+    interval. ``client`` decides; the default one decides locally where it can. ``lateness``
+    records how late runs start, under the name of their task.
 
-    A worker or a beat with a configuration that cannot work says what is wrong, and ends.
+    A worker or beat whose configuration cannot work prints what is wrong, and exits.
     """
     if store is None:
         from ..django import conf
@@ -95,7 +96,7 @@ def setup(
 
 
 def _django_store() -> Any:
-    from ..django import get_store  # when Django has loaded its apps
+    from ..django import get_store  # needs Django's loaded apps
 
     return get_store()
 
@@ -110,5 +111,5 @@ def _refuse(integration: Integration) -> None:
     for error in errors:
         print(f"offbeat: {error}", file=sys.stderr)
     if errors:
-        # Celery only logs an exception of a signal's receiver.
+        # Celery only logs an `Exception` of a signal's receiver.
         raise SystemExit(_EX_CONFIG)

@@ -11,11 +11,11 @@ from ..shards import shard
 
 
 class ShardRouter:
-    """Sends the tasks of a tenant to one of ``shard_count`` queues, always the same.
+    """Sends all tasks of a tenant to the same one of ``shard_count`` queues.
 
-    ``tenant`` says whose a call is, from its positional and named arguments; by default the first
-    argument. Queues are named ``prefix`` and the shard, from 0. ``tasks`` are the names of tasks
-    that are routed::
+    ``tenant`` returns the tenant of a call from its positional and named arguments; by default the
+    first argument. The name of a queue is ``prefix`` followed by the shard, from 0. ``tasks`` are
+    the names of the tasks to route::
 
         app.conf.task_routes = (ShardRouter(8, tasks=["bank.tasks.export"]),)
 
@@ -32,7 +32,7 @@ class ShardRouter:
         prefix: str = "shard-",
         salt: str = "",
     ) -> None:
-        """Check the count with any tenant."""
+        """Check ``tasks``, ``shard_count`` and ``salt``."""
         if isinstance(tasks, str):
             raise refused("tasks", tasks, "must be a list of names of tasks")
         self._count, self._tasks, self._prefix, self._salt = shard_count, set(tasks), prefix, salt
@@ -53,7 +53,7 @@ class ShardRouter:
         task: Any = None,
         **more: Any,
     ) -> dict[str, str] | None:
-        """Return the queue of a call; ``None`` if others route it."""
+        """Return the queue of a call; ``None`` if its task is not one of ``tasks``."""
         if name not in self._tasks:
             return None
         tenant = self._tenant(args or (), kwargs or {})

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     R_co = TypeVar("R_co", covariant=True)
 
     class TaskFunction(Protocol[P, R_co]):
-        """A task: it can be called as its function, and be sent to a worker."""
+        """A task: call it like its function, or send it to a worker."""
 
         name: str
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
-            """Call the function here."""
+            """Call the function in this process."""
             ...
 
         def delay(self, *args: P.args, **kwargs: P.kwargs) -> Any:
@@ -48,7 +48,7 @@ RUN_HEADER = "offbeat_run"
 
 @dataclass(frozen=True)
 class Recurrence:
-    """What a task declares: of these, the declaration is made at the first use."""
+    """What a task declares; the declaration itself is created when it is used."""
 
     schedule: AnySchedule
     rows: LazyRows
@@ -60,7 +60,7 @@ class Recurrence:
 
 
 def named(schedule: AnySchedule) -> AnySchedule:
-    """Return a schedule of Django's settings, if it is its name."""
+    """Look up a name without a version in Django's settings; return any other schedule as it is."""
     if isinstance(schedule, str) and "/" not in schedule:
         from ..django.conf import get_schedule
 
@@ -71,20 +71,20 @@ def named(schedule: AnySchedule) -> AnySchedule:
 class OffbeatTask(Task):  # type: ignore[misc]
     """The base of tasks that run by a schedule, or in lanes.
 
-    Take it by :func:`recurring_task`, or as ``base=OffbeatTask`` with ``lanes=``.
+    Use it through :func:`recurring_task`, or as ``base=OffbeatTask`` with ``lanes=``.
     """
 
     abstract = True
     Request = "offbeat.celery.requests:OffbeatRequest"
     #: The schedule and rows of a recurring task.
     recurrence: Recurrence | None = None
-    #: The lanes of the task, whose names are those of queues.
+    #: The lanes of the task; each has the name of its queue.
     lanes: LaneSet | None = None
-    #: Reaching a lane's timeout is no failure, and so spends no retry.
+    #: Reaching a lane's timeout is not a failure, so it uses up no retry.
     dont_autoretry_for: tuple[type[BaseException], ...] = (SoftTimeLimitExceeded,)
 
     def apply_async(self, args: Any = None, kwargs: Any = None, **options: Any) -> Any:
-        """Send the task; into its first lane, unless the caller or a retry names a queue."""
+        """Send the task, to its first lane unless the caller or a retry names a queue."""
         if self.lanes is not None and not {"queue", "exchange", "routing_key"} & options.keys():
             lane = lane_routes.first_options(self._integration(), self.lanes)
             headers = {**lane["headers"], **(options.get("headers") or {})}
@@ -92,7 +92,7 @@ class OffbeatTask(Task):  # type: ignore[misc]
         return super().apply_async(args, kwargs, **options)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Do the job: of a run, if the message carries one, and once."""
+        """Do the job; if the message carries a lease or a run, extend or claim it first."""
         if self.request.called_directly:
             return self._call_in_lane(args, kwargs)
         lease = getattr(self.request, leases.LEASE_HEADER, None)
@@ -123,7 +123,7 @@ class OffbeatTask(Task):  # type: ignore[misc]
         raise again
 
     def put_back(self, args: Any, kwargs: Any, delay: timedelta) -> None:
-        """Send the message of the current request again, later; it spends no retry."""
+        """Send the message of the current request again after ``delay``; this uses up no retry."""
         signature = self.signature_from_request(
             self.request, args, kwargs, countdown=delay.total_seconds()
         )
@@ -143,7 +143,7 @@ class OffbeatTask(Task):  # type: ignore[misc]
 
 
 def _time_of(error: BaseException) -> datetime | None:
-    """Return when a retry's message comes."""
+    """Return when the message of a retry is due; ``None`` if it says no time."""
     when = getattr(error, "when", None)
     if isinstance(when, datetime):
         return when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
@@ -170,11 +170,11 @@ def recurring_task(
 ) -> Callable[[Callable[P, R_co]], TaskFunction[P, R_co]]:
     """Declare a task that runs for each row, once in each cycle of a schedule.
 
-    The function takes the ID of a row. ``rows`` are a queryset or model of Django, a
-    :class:`~offbeat.runner.RowSource`, IDs, or a function that returns one of these. What else is
-    declared is said by :class:`~offbeat.runner.Declaration`; ``run_time_limit`` is by default the
-    task's ``time_limit`` and a minute. ``task_options`` are those of ``shared_task``; ``lanes`` may
-    be among them::
+    The function takes the ID of a row. ``rows`` are a Django queryset or model, a
+    :class:`~offbeat.runner.RowSource`, IDs, or a function that returns one of these. For the other
+    options, see :class:`~offbeat.runner.Declaration`; if the task has a ``time_limit``,
+    ``run_time_limit`` is by default one minute longer. ``task_options`` are those of
+    ``shared_task``, and may include ``lanes``::
 
         @recurring_task("bank/1", kind="balance", rows=lambda: Account.objects.filter(active=True))
         def sync_balance(account_id: UUID) -> None: ...

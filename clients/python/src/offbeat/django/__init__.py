@@ -1,7 +1,7 @@
 """Django models whose rows have jobs that run by a schedule.
 
-Add ``"offbeat.django"`` to ``INSTALLED_APPS``, and what is needed to ``OFFBEAT`` in the settings;
-``docs/frameworks/django.md`` begins from nothing.
+Add ``"offbeat.django"`` to ``INSTALLED_APPS``, and the options that you need to ``OFFBEAT`` in the
+settings; ``docs/frameworks/django.md`` starts from scratch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .store import DjangoStore as DjangoStore
     from .store import get_store as get_store
 
-#: Where each name is: models cannot be imported before Django has loaded its apps.
+#: The module of each name, imported on access: Django must load its apps before models.
 _MODULES = {
     "DjangoStore": "store",
     "OffbeatHashField": "hashes",

@@ -1,4 +1,4 @@
-"""Runs and declarations to look at; declarations can be paused, and rows run now."""
+"""Admin pages of runs and declarations: declarations can be paused, and rows run now."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .store import get_store
 
 
 def _to_second(time: datetime) -> str:
-    """Return a time of the site; Django's formats leave out the seconds, which matter here."""
+    """Format a local time with seconds, which Django's own formats leave out."""
     return f"{localtime(time):%Y-%m-%d %H:%M:%S}"
 
 
@@ -45,7 +45,7 @@ class OffbeatProgressAdmin(_ReadOnly):
 
     @admin.display(ordering="paused")
     def state(self, row: OffbeatProgress) -> str:
-        """Return whether it is paused; Django would show a red cross where all is well."""
+        """Return the state as text: Django would show a red cross for "not paused"."""
         return "paused" if row.paused else "active"
 
     @admin.display(ordering="watermark_time")
@@ -61,12 +61,12 @@ class OffbeatProgressAdmin(_ReadOnly):
 
     @admin.action(description="Resume the selected declarations", permissions=["pause"])
     def resume(self, request: Any, queryset: Any) -> None:
-        """Plan again."""
+        """Resume planning."""
         for row in queryset:
             get_store().pause(row.declaration, False)
 
     def has_pause_permission(self, request: Any) -> bool:
-        """Say who may: those with the permission to change declarations."""
+        """Require the permission to change declarations."""
         return bool(request.user.has_perm("offbeat.change_offbeatprogress"))
 
 
@@ -83,7 +83,7 @@ class OffbeatRunAdmin(_ReadOnly):
 
     @admin.display(ordering="start_time")
     def start(self, run: OffbeatRun) -> str:
-        """Return when it starts or has started."""
+        """Return when the run starts or started."""
         return _to_second(run.start_time)
 
     @admin.action(description="Run the selected rows now", permissions=["run"])
@@ -97,5 +97,5 @@ class OffbeatRunAdmin(_ReadOnly):
             run_now(run.declaration, run.row_id)
 
     def has_run_permission(self, request: Any) -> bool:
-        """Say who may: those with the permission to add runs."""
+        """Require the permission to add runs."""
         return bool(request.user.has_perm("offbeat.add_offbeatrun"))

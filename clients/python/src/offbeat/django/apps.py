@@ -1,4 +1,4 @@
-"""The app."""
+"""The configuration of the Django app."""
 
 from __future__ import annotations
 

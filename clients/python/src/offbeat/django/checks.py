@@ -1,4 +1,4 @@
-"""System checks: what cannot work is said before it runs."""
+"""System checks, which report what cannot work before it runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def register() -> None:
 
 
 def check_settings(**_: Any) -> list[checks.CheckMessage]:
-    """Check the settings."""
+    """Check ``USE_TZ`` and the ``OFFBEAT`` setting."""
     found: list[checks.CheckMessage] = []
     if not settings.USE_TZ:
         hint = "Set USE_TZ = True: runs are instants."
@@ -46,7 +46,7 @@ def check_settings(**_: Any) -> list[checks.CheckMessage]:
 
 
 def check_declarations(**_: Any) -> list[checks.CheckMessage]:
-    """Check what is declared: schedules, kinds, and whether a sidecar is needed."""
+    """Check the declarations: their schedules and kinds, and whether they need a sidecar."""
     from .jobs import declarations
 
     found: list[checks.CheckMessage] = []
@@ -86,7 +86,7 @@ def check_tasks(**_: Any) -> list[checks.CheckMessage]:
 
 
 def check_indexes(databases: Any = None, **_: Any) -> list[checks.CheckMessage]:
-    """Check that the indexes of ``Meta.indexes`` are in the database, and that there are some."""
+    """Check that the database has the indexes of ``Meta.indexes``, and that there are some."""
     from .jobs import declarations
 
     found: list[checks.CheckMessage] = []
@@ -108,7 +108,7 @@ def check_indexes(databases: Any = None, **_: Any) -> list[checks.CheckMessage]:
 
 
 def _warnings(name: str, declaration: Any, rows: Any, alias: str) -> Iterator[checks.CheckMessage]:
-    """Say why each tick reads all rows, if it does."""
+    """Warn if each tick reads all rows, and say how to avoid it."""
     model = rows.model
     hint = "Add an OffbeatIndex to Meta.indexes of the model, and migrate."
     if hashed_target(model, rows.field, alias) is None:
@@ -116,7 +116,7 @@ def _warnings(name: str, declaration: Any, rows: Any, alias: str) -> Iterator[ch
     elif indexes := indexes_of(model, rows.field):
         schedule = declaration.schedule
         if get_client().local_refusal(schedule) is not None:
-            return  # the sidecar knows its salt, and a check does not wait for it
+            return  # only the sidecar knows its salt, and a check does not wait for that
         salt = get_client().describe_schedule(schedule).schedule.salt
         if any(index.salt == salt for index in indexes):
             return
@@ -128,6 +128,6 @@ def _warnings(name: str, declaration: Any, rows: Any, alias: str) -> Iterator[ch
 def _has_index(alias: str, table: str, name: str) -> bool:
     connection = connections[alias]
     if table not in connection.introspection.table_names():
-        return True  # not migrated at all, which Django says itself
+        return True  # not migrated at all, which Django itself reports
     with connection.cursor() as cursor:
         return name in connection.introspection.get_constraints(cursor, table)

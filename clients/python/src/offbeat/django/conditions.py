@@ -13,7 +13,7 @@ from .targets import ALIAS
 class _Selected(Lookup):  # type: ignore[type-arg]
     """A predicate over a column.
 
-    The column's own expression knows what the query calls its table, also in a subquery. It is a
+    The column's own expression knows what the query calls its table, even in a subquery. This is a
     lookup because MySQL's backend compares other conditions to True, which no index serves.
     """
 
@@ -32,6 +32,6 @@ class _Selected(Lookup):  # type: ignore[type-arg]
 
 
 def condition(predicate: SqlPredicate, field: str) -> Any:
-    """Return a predicate over the column of a field as what ``filter`` takes."""
+    """Return a predicate over the column of a field as a condition for ``filter``."""
     assert isinstance(predicate.parameters, tuple)
     return _Selected(F(field), (predicate.sql, predicate.parameters))

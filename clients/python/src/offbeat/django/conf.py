@@ -1,4 +1,4 @@
-"""The setting ``OFFBEAT``, and the client that it says."""
+"""The setting ``OFFBEAT``, and the clients that it configures."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..client import Client
 from ..errors import OffbeatError
 from ..schedule import AnySchedule, Schedule
 
-#: What ``OFFBEAT`` may have, and its defaults.
+#: The keys of ``OFFBEAT``, and their defaults.
 DEFAULTS: dict[str, Any] = {
-    #: Of the sidecar; by default ``OFFBEAT_ADDRESS``, else ``127.0.0.1:2328``.
+    #: Address of the sidecar; by default the variable ``OFFBEAT_ADDRESS``, else ``127.0.0.1:2328``.
     "ADDRESS": None,
     #: Who decides: ``"auto"``, ``"remote"`` or ``"local"``.
     "MODE": "auto",
-    #: For calls to the sidecar: ``"web"``, ``"worker"``, or seconds.
+    #: Timeout of calls to the sidecar: ``"web"``, ``"worker"``, or seconds.
     "TIMEOUT": "web",
-    #: Schedules by name: what :class:`offbeat.Schedule` takes.
+    #: Schedules by name: an :class:`offbeat.Schedule`, or a dictionary of its arguments.
     "SCHEDULES": {},
     #: A file of schedules by name and version, which ``offbeat schedules export`` writes.
     "SCHEDULES_FILE": None,
@@ -42,7 +42,7 @@ _SPAN_NAMES = ("period", "resolution", "catch_up_span")
 
 
 def setting(name: str) -> Any:
-    """Return a part of the setting, or its default."""
+    """Return the value of a key of ``OFFBEAT``, or its default."""
     given = getattr(settings, "OFFBEAT", {})
     unknown = sorted(set(given) - set(DEFAULTS))
     if unknown:
@@ -77,7 +77,7 @@ def interval() -> timedelta:
 
 
 def get_schedule(name: AnySchedule) -> AnySchedule:
-    """Return the schedule of a name in ``SCHEDULES``; what else is one is returned as it is."""
+    """Return the schedule of a name in ``SCHEDULES``; return any other schedule as it is."""
     if not isinstance(name, str) or "/" in name:
         return name
     schedules = setting("SCHEDULES")
@@ -107,7 +107,7 @@ def get_client() -> Client:
 
 @lru_cache(maxsize=1)
 def get_local_client() -> Client:
-    """Return a client that asks no sidecar: what it cannot decide it refuses."""
+    """Return a client that asks no sidecar, and refuses what it cannot decide itself."""
     try:
         return Client(mode="local", schedules=setting("SCHEDULES_FILE"))
     except OffbeatError as error:
@@ -115,7 +115,7 @@ def get_local_client() -> Client:
 
 
 def make_client(timeout: Any, breaker: Breaker | None = None) -> Client:
-    """Return another client, with another timeout and breaker."""
+    """Return a new client of the setting, with its own timeout and breaker."""
     try:
         return Client(
             setting("ADDRESS"),

@@ -12,10 +12,11 @@ from .targets import id_field, stored_field
 
 
 class OffbeatHashField(models.CharField):  # type: ignore[type-arg]
-    """The hash of a row's ID, which a save fills: SQLite, which has no MD5, then finds what is due.
+    """The hash of a row's ID, set on save. SQLite, which has no MD5, needs it to find due rows.
 
-    ``of`` is the field with the IDs, ``salt`` that of the schedules. While a row has no hash, as
-    after the migration that adds the field, ticks read all IDs; saving the rows fills it::
+    ``of`` is the field with the IDs, and ``salt`` the salt of the schedules. As long as a row has
+    no hash, as after the migration that adds the field, ticks read all IDs; saving the rows sets
+    it::
 
         offbeat_hash = OffbeatHashField()
     """
@@ -23,14 +24,14 @@ class OffbeatHashField(models.CharField):  # type: ignore[type-arg]
     description = "The hash of an ID"
 
     def __init__(self, *, of: str = "pk", salt: str = "", **options: Any) -> None:
-        """Take the field with the IDs, which must be known before a row is inserted."""
+        """Set the field with the IDs, which must be known before a row is inserted."""
         self.of, self.salt = of, salt
         options.update(max_length=16, null=True, editable=False)
         options.setdefault("db_index", True)
         super().__init__(**options)
 
     def deconstruct(self) -> Any:
-        """Return what a migration writes."""
+        """Return what a migration stores."""
         name, _, arguments, options = super().deconstruct()
         for always in ("max_length", "null", "editable"):
             options.pop(always, None)
@@ -42,7 +43,7 @@ class OffbeatHashField(models.CharField):  # type: ignore[type-arg]
         return name, "offbeat.django.OffbeatHashField", arguments, options
 
     def check(self, **options: Any) -> list[checks.CheckMessage]:
-        """Refuse IDs that the database counts: they are not known when a row is inserted."""
+        """Refuse IDs that the database generates: they are not known before a row is inserted."""
         found = super().check(**options)
         if isinstance(stored_field(self.model, self.of), models.AutoField):
             message = f"The IDs of {self.of!r} are counted by the database, and cannot be hashed."
@@ -63,7 +64,7 @@ class OffbeatHashField(models.CharField):  # type: ignore[type-arg]
 
 
 def hash_field(model: type[models.Model], of: str) -> OffbeatHashField | None:
-    """Return the field of a model that holds the hash of another."""
+    """Return the field of a model that holds the hash of the field ``of``, if there is one."""
     hashed = stored_field(model, of)
     for field in model._meta.get_fields():
         if isinstance(field, OffbeatHashField) and stored_field(model, field.of) is hashed:

@@ -1,4 +1,4 @@
-"""The index that serves questions about slots and windows."""
+"""The index that serves predicates of slots and windows."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from .targets import hashed_target, stored_field
 class OffbeatIndex(models.Index):
     """An index over the hash of a model's IDs, for ``Meta.indexes``.
 
-    ``field`` is the name of the field with the IDs, ``salt`` that of the schedules. PostgreSQL gets
-    an index over an expression, MySQL and MariaDB a generated column with an index, unless the
-    database itself counts the IDs. SQLite has no MD5, and gets nothing: see
-    :class:`OffbeatHashField`. Where there is nothing, ticks read all IDs. In the database its name
-    is another::
+    ``field`` is the name of the field with the IDs, and ``salt`` the salt of the schedules. In
+    PostgreSQL, this is an index over an expression; in MySQL and MariaDB, a generated column with
+    an index, unless the database generates the IDs. In SQLite, which has no MD5, it creates
+    nothing: see :class:`OffbeatHashField`. Without an index, ticks read all IDs. The index has
+    another name in the database than in Django::
 
         class Meta:
             indexes = [OffbeatIndex(name="account_offbeat")]
     """
 
     def __init__(self, *, name: str, field: str = "pk", salt: str = "") -> None:
-        """Take a name that the app's migrations know it by."""
+        """Set the name that the app's migrations use."""
         self.field, self.salt = field, salt
         super().__init__(fields=["pk"], name=name)
         self.fields_orders: list[tuple[str, str]] = []
 
     def deconstruct(self) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
-        """Return what a migration writes."""
+        """Return what a migration stores."""
         return (
             "offbeat.django.OffbeatIndex",
             (),
@@ -51,7 +51,7 @@ class OffbeatIndex(models.Index):
     def create_sql(
         self, model: type[models.Model], schema_editor: Any, using: str = "", **kwargs: Any
     ) -> Any:
-        """Return the statement that makes it; of two, the first is executed here."""
+        """Return the statement that creates it; if there are several, execute the others first."""
         index = self.index(model, schema_editor.connection.alias)
         if index is None:
             return _nothing(model, schema_editor)
@@ -73,7 +73,7 @@ class OffbeatIndex(models.Index):
 
 
 def indexes_of(model: type[models.Model], name: str) -> list[OffbeatIndex]:
-    """Return the indexes over the IDs in a field, which are in the table that has its column."""
+    """Return the indexes over the IDs of a field, from the model whose table has its column."""
     stored = stored_field(model, name)
     return [
         index
@@ -84,11 +84,11 @@ def indexes_of(model: type[models.Model], name: str) -> list[OffbeatIndex]:
 
 @lru_cache(maxsize=256)
 def _index(target: SqlTarget, salt: str) -> SqlIndex:
-    schedule = Schedule(timedelta(days=1), salt=salt)  # the cycle is not in the index
+    schedule = Schedule(timedelta(days=1), salt=salt)  # the index does not depend on the cycle
     with Client(mode="local") as client:
         return client.window_predicate(schedule, target, start_time=EPOCH, end_time=EPOCH).index
 
 
 def _nothing(model: type[models.Model], schema_editor: Any) -> Statement:
-    """Return a statement without effect: Django executes what an index returns."""
+    """Return a statement without effect, because Django executes what an index returns."""
     return Statement("SELECT 1", table=Table(model._meta.db_table, schema_editor.quote_name))

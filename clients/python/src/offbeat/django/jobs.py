@@ -1,4 +1,4 @@
-"""What is declared, and ``manage.py offbeat_run`` runs, or hands to the workers of a queue."""
+"""Declared jobs, which ``manage.py offbeat_run`` runs or hands to the workers of a queue."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Job = TypeVar("Job", bound=Callable[[Any], object])
 
 @dataclass(frozen=True)
 class Recurrence:
-    """What is declared: of it, the declaration is made when it is used."""
+    """What a job declares; the declaration itself is created when it is used."""
 
     schedule: AnySchedule
     rows: QuerySetRows
     options: dict[str, Any]
-    #: The function that ``offbeat_run`` calls with the ID of a row,
+    #: The function that ``offbeat_run`` calls with the ID of a row; ``None`` for a task.
     job: Callable[[Any], object] | None = None
-    #: or the task of ``django.tasks`` that it enqueues.
+    #: The task of ``django.tasks`` that ``offbeat_run`` enqueues; ``None`` for a function.
     task: Any = None
 
     def declaration(self, name: str) -> Declaration[Any]:
@@ -36,7 +36,7 @@ class Recurrence:
         return Declaration(name, get_schedule(self.schedule), self.rows, **self.options)
 
 
-#: By the name of the declaration.
+#: All recurrences, by the name of the declaration.
 _recurring: dict[str, Recurrence] = {}
 
 
@@ -50,15 +50,15 @@ def recurring(
 ) -> Callable[[Job], Job]:
     """Declare a function that runs for each row, once in each cycle of a schedule.
 
-    It takes the ID of a row. ``schedule`` is a name of the setting's ``SCHEDULES``, or any
-    schedule; ``rows`` are a model, a queryset, or a function that returns one. ``name`` is by
-    default the function's, with its module; ``options`` are those of
-    :class:`~offbeat.runner.Declaration`. Functions in an app's ``tasks.py`` are found::
+    The function takes the ID of a row. ``schedule`` is a name in the setting's ``SCHEDULES``, or
+    any schedule; ``rows`` are a model, a queryset, or a function that returns one. ``name`` is by
+    default the module and name of the function; ``options`` are those of
+    :class:`~offbeat.runner.Declaration`. Functions in an app's ``tasks.py`` are discovered::
 
         @recurring("bank", kind="balance", rows=Account)
         def sync_balance(account_id): ...
 
-    With Celery, take :func:`offbeat.celery.recurring_task` instead, and with ``django.tasks``
+    With Celery, use :func:`offbeat.celery.recurring_task` instead, and with ``django.tasks``
     :func:`offbeat.django.tasks.recurring`.
     """
 
@@ -71,7 +71,7 @@ def recurring(
 
 
 def register(name: str, recurrence: Recurrence) -> None:
-    """Remember what is declared under a name."""
+    """Store a recurrence under its name."""
     _recurring[name] = recurrence
 
 
@@ -89,7 +89,7 @@ def recurrences() -> dict[str, Recurrence]:
 
 
 def declarations() -> dict[str, Declaration[Any]]:
-    """Return all that is declared, also by Celery's tasks."""
+    """Return all declarations by name, including those of Celery tasks."""
     discover()
     return all_declarations()
 
@@ -101,15 +101,15 @@ def discover() -> None:
 
 
 class NoPublisher:
-    """Publishes nothing: where a runner only answers questions."""
+    """The publisher of a runner that only plans and answers questions."""
 
     def publish(self, runs: Any) -> None:
-        """Refuse."""
+        """Raise an error: there is no queue."""
         raise RuntimeError("this runner publishes nothing")
 
 
 def runner(client: Client | None = None) -> Runner:
-    """Return a runner of all that is declared, which plans and does not publish."""
+    """Return a runner of all declarations, which plans but does not publish."""
     found, client = declarations().values(), client or get_client()
     return Runner(found, get_store(), NoPublisher(), client=client, interval=interval())
 

@@ -27,7 +27,7 @@ class OffbeatRun(models.Model):
         db_table = "offbeat_run"
         verbose_name = "run"
         indexes = [
-            # What is due, what is overdue, and what may be pruned.
+            # For runs that are due, that are overdue, and that may be pruned.
             models.Index(fields=["state", "next_action_time"], name="offbeat_run_action"),
             models.Index(fields=["declaration", "start_time"], name="offbeat_run_start"),
             models.Index(fields=["row_id", "start_time"], name="offbeat_run_row"),

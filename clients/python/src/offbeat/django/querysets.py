@@ -29,9 +29,9 @@ class OffbeatQuerySet(models.QuerySet[Any]):
     ) -> OffbeatQuerySet:
         """Return the rows that run from ``start`` to before ``end``, up to a cycle later.
 
-        ``schedule`` is a name of the setting's ``SCHEDULES``, or any schedule; ``field`` has the
-        IDs. It composes with ``filter``. An :class:`OffbeatIndex` serves it, which MySQL and
-        MariaDB must have; SQLite must have an :class:`OffbeatHashField`.
+        ``schedule`` is a name in the setting's ``SCHEDULES``, or any schedule; ``field`` has the
+        IDs. The result composes with ``filter``. An :class:`OffbeatIndex` serves the query; it is
+        required in MySQL and MariaDB. SQLite requires an :class:`OffbeatHashField`.
         """
         schedule = get_schedule(schedule)
         predicate = get_client().window_predicate(

@@ -1,4 +1,4 @@
-"""The rows of a model, as declarations take them."""
+"""The rows of a model, as a source of rows for declarations."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ ModelRows = Union["type[models.Model]", "models.QuerySet[Any]", Callable[[], Any
 
 
 class QuerySetRows:
-    """The rows of a model or queryset, which is read again each time.
+    """The rows of a model or queryset, which is queried again each time.
 
     ``field`` is the column with the IDs that the schedule places: UUIDs, integers or text; by
     default the primary key.
     """
 
     def __init__(self, rows: ModelRows, field: str = "pk") -> None:
-        """Read nothing yet."""
+        """Store the rows; nothing is queried yet."""
         self._rows, self.field = rows, field
 
     def queryset(self) -> models.QuerySet[Any]:
-        """Return the rows of now."""
+        """Return a new queryset of the rows."""
         rows: Any = self._rows
         if not isinstance(rows, type) and callable(rows):
             rows = rows()
@@ -76,7 +76,7 @@ class QuerySetRows:
         return found
 
     def serves_salt(self, salt: str) -> bool:
-        """Say whether predicates of schedules with a salt can select rows."""
+        """Say whether predicates of schedules with this salt can select rows."""
         rows = self.queryset()
         return serves_salt(rows.model, self.field, rows.db, salt)
 
@@ -94,7 +94,7 @@ class QuerySetRows:
 
 
 def sql_target(model: type[models.Model], name: str, using: str) -> SqlTarget | None:
-    """Return the column that predicates are about; ``None`` where they can select no rows.
+    """Return the column that predicates use; ``None`` if they cannot select rows.
 
     PostgreSQL hashes any column of IDs. MySQL and MariaDB need the column that an
     :class:`OffbeatIndex` generates, and SQLite an :class:`OffbeatHashField`.
@@ -111,7 +111,7 @@ def sql_target(model: type[models.Model], name: str, using: str) -> SqlTarget | 
 
 
 def serves_salt(model: type[models.Model], name: str, using: str, salt: str) -> bool:
-    """Say whether the hashes in the database are those of schedules with a salt."""
+    """Say whether the hashes in the database are those of schedules with this salt."""
     vendor = connections[using].vendor
     if vendor == "sqlite":
         field = hash_field(model, name)
@@ -120,7 +120,7 @@ def serves_salt(model: type[models.Model], name: str, using: str, salt: str) -> 
 
 
 def has_column(model: type[models.Model], name: str, using: str, predicate: SqlPredicate) -> bool:
-    """Say whether an index of the model makes the column that a predicate names."""
+    """Say whether an index of the model creates the column that a predicate names."""
     if connections[using].vendor != "mysql":
         return True
     made = [index.index(model, using) for index in indexes_of(model, name)]
@@ -128,7 +128,7 @@ def has_column(model: type[models.Model], name: str, using: str, predicate: SqlP
 
 
 def _without_hash(model: Any, name: str, found: SqlTarget, using: str) -> bool:
-    """Say whether rows have no hash yet, which no predicate would select."""
+    """Say whether some rows have no hash yet, so that no predicate would select them."""
     if found.column_type is not SqlColumnType.HASH_DIGITS:
         return False
     field: Any = hash_field(model, name)

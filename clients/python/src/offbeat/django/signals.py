@@ -1,4 +1,4 @@
-"""New rows: their first run is planned in the transaction that saves them."""
+"""Plans the first run of a new row in the transaction that saves it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _log = logging.getLogger("offbeat.django")
 
 
 def connect() -> None:
-    """Listen to all models: which have jobs is known later."""
+    """Listen to all models: it is not known yet which of them have jobs."""
     post_save.connect(_plan_first_run, dispatch_uid="offbeat.first_run")
     setting_changed.connect(_forget, dispatch_uid="offbeat.first_run")
 
 
 @lru_cache(maxsize=1)
 def _jobs_by_model() -> dict[Any, list[str]]:
-    """Return the names of declarations by the model of their rows: all saves of a site ask."""
+    """Return the names of declarations by the model of their rows; cached for every save."""
     from . import jobs
 
     names: dict[Any, list[str]] = {}
@@ -41,7 +41,7 @@ def _forget(**_: Any) -> None:
 
 
 def _names(model: Any) -> list[str]:
-    """Return the declarations of a new row: a proxy's, and those of the tables it is also in."""
+    """Return the declarations of a new row: of its model, concrete model and parent models."""
     by_model = _jobs_by_model()
     models = {model, model._meta.concrete_model, *model._meta.get_parent_list()}
     return sorted(name for one in models for name in by_model.get(one, ()))
@@ -55,9 +55,9 @@ def _plan_first_run(
     for name in _names(sender):
         try:
             _add(name, instance, using)
-        except NeedsSidecar:  # which no save waits for: the ticks plan its runs
+        except NeedsSidecar:  # a save does not wait for a sidecar: the ticks plan its runs
             _log.debug("%s: the first run of %s is left to the ticks", name, instance.pk)
-        except Exception:  # nothing of ours keeps a row from being saved
+        except Exception:  # an error of Offbeat must not prevent the save
             _log.exception("%s: the first run of %s is not planned", name, instance.pk)
 
 
@@ -65,13 +65,13 @@ def _add(name: str, instance: Any, using: str) -> None:
     from . import jobs
 
     declaration = jobs.declarations()[name]
-    # Of a run soon after the save a sidecar alone decides; the declaration asks for that.
+    # A run soon after the save needs a sidecar; the declaration asks for that.
     smeared = declaration.first_run is FirstRunPolicy.NOW_SMEARED
     runner = jobs.runner(None if smeared else get_local_client())
     rows: Any = getattr(declaration.rows, "source", declaration.rows)
-    # As the database returns it: a UUID may have been given as text.
+    # The ID as the database returns it: a UUID may have been given as text.
     row_id = rows.column.to_python(getattr(instance, stored_field(rows.model, rows.field).attname))
-    with transaction.atomic(using=using):  # what fails is undone, and the row is saved
-        # Of the database that has the row: a replica has not, yet.
+    with transaction.atomic(using=using):  # a failure is rolled back, and the row is still saved
+        # Read from the database that has the row: a replica may not have it yet.
         if rows.queryset().using(using).filter(**{rows.field: row_id}).exists():
             runner.add_row(declaration, row_id)

@@ -1,4 +1,4 @@
-"""The store of runs, in a database of Django."""
+"""The store of runs in a Django database."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from ..runner.records import COUNT_NAMES
 from .conf import setting
 from .models import OffbeatProgress, OffbeatRun
 
-#: What says what time it is. PostgreSQL's now() does not advance in a transaction.
+#: Queries for the current time. PostgreSQL's now() does not advance in a transaction.
 _CLOCKS = {"postgresql": "SELECT clock_timestamp()", "mysql": "SELECT UTC_TIMESTAMP(6)"}
 
-#: Rows of one statement.
+#: How many rows one statement handles.
 _BATCH = 500
 
 _MAX_ROW_ID = 255
 
-#: A claim that another worker won by a moment comes again after this.
+#: The delay after which to repeat a claim that another worker has just won.
 _MOMENT = timedelta(seconds=1)
 
 
 class DjangoStore:
     """Keeps runs in the models of the app; see :class:`~offbeat.runner.RunStore`.
 
-    ``using`` is the alias of the database: by default that of the setting ``OFFBEAT``. Methods of
-    a runner or worker are transactions of their own; :meth:`add` is part of the caller's.
+    ``using`` is the alias of the database: by default that of the setting ``OFFBEAT``. Each method
+    that a runner or worker calls is a transaction of its own; :meth:`add` is part of the caller's.
     """
 
     def __init__(self, using: str | None = None) -> None:
-        """Connect to nothing yet."""
+        """Store the alias; nothing connects yet."""
         self.using: str = setting("USING") if using is None else using
 
     @property
@@ -57,22 +57,22 @@ class DjangoStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Hold a transaction that writes."""
+        """Open a transaction that writes."""
         with transaction.atomic(using=self.using):
             if connections[self.using].vendor == "sqlite":
-                # Or what is read first cannot be written when another has written meanwhile.
+                # Write first: after a read, a write fails if another process has written meanwhile.
                 self._progress.filter(declaration="").update(paused=F("paused"))
             yield
 
     def close_old_connection(self) -> None:
         """Close the connection of this thread if it is broken, or older than ``CONN_MAX_AGE``.
 
-        For processes in which neither requests nor tasks do that.
+        Use it in processes in which neither requests nor tasks do so.
         """
         connections[self.using].close_if_unusable_or_obsolete()
 
     def now(self) -> datetime:
-        """Return the time of the database's clock; of SQLite, that of the machine."""
+        """Return the time of the database's clock; with SQLite, of the machine's clock."""
         connection = connections[self.using]
         if connection.vendor not in _CLOCKS:
             return datetime.now(timezone.utc)
@@ -132,7 +132,7 @@ class DjangoStore:
         else:
             changes["pass_cursor"] = page.cursor
         with self._writing():
-            # It locks the row: another runner waits, and then finds another cursor.
+            # The update locks the row: another runner waits, and then finds another cursor.
             if not self._in_pass(declaration, before).update(**changes):
                 return False
             self._insert(page.runs)
@@ -245,7 +245,7 @@ class DjangoStore:
         if claimed:
             return Claim(ClaimOutcome.GRANTED, run=run)
         claim = decide_claim(run, publication, now)
-        if claim.outcome is ClaimOutcome.GRANTED:  # it was not a moment ago
+        if claim.outcome is ClaimOutcome.GRANTED:  # free now, but it was not at the update
             return Claim(ClaimOutcome.HELD, _MOMENT, run)
         return claim
 
@@ -301,7 +301,7 @@ class DjangoStore:
 
 
 def _equal(field: str, value: Any) -> dict[str, Any]:
-    """Return what filters a field by a value, or by its absence."""
+    """Return the filter for a field that has a value; ``None`` stands for NULL."""
     return {f"{field}__isnull": True} if value is None else {field: value}
 
 

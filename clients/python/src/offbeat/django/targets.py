@@ -1,4 +1,4 @@
-"""Columns of IDs, as predicates name them."""
+"""Columns of IDs, as targets of predicates."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from django.db import connections, models
 
 from ..sql import SqlColumnType, SqlDialect, SqlParameterStyle, SqlTarget
 
-#: Stands for the table in predicates: a query may call it something else.
+#: Placeholder for the table in predicates, because a query may use another alias.
 ALIAS = "offbeat_rows"
 
 
 def stored_field(model: type[models.Model], name: str) -> models.Field[Any, Any]:
-    """Return the field of a model in whose column the IDs are."""
+    """Return the field of a model whose column stores the IDs."""
     found: Any = model._meta.pk if name == "pk" else model._meta.get_field(name)
     return found  # type: ignore[no-any-return]
 
 
 def id_field(model: type[models.Model], name: str) -> models.Field[Any, Any]:
-    """Return the field that holds the IDs; of a key to another model, what it holds."""
+    """Return the field that defines the IDs: for a foreign key, the field that it refers to."""
     field: Any = stored_field(model, name)
     while field.remote_field is not None:
         field = field.target_field
@@ -27,10 +27,9 @@ def id_field(model: type[models.Model], name: str) -> models.Field[Any, Any]:
 
 
 def hashed_target(model: type[models.Model], name: str, using: str) -> SqlTarget | None:
-    """Return the column of the IDs where the database can hash it, and index the hash.
+    """Return the column of the IDs if the database can hash it and index the hash.
 
-    SQLite has no MD5. MySQL and MariaDB have no index over an expression of a key that they count
-    themselves.
+    SQLite has no MD5. MySQL and MariaDB cannot index an expression over an auto-increment key.
     """
     connection: Any = connections[using]
     stored: Any = stored_field(model, name)
@@ -45,7 +44,7 @@ def hashed_target(model: type[models.Model], name: str, using: str) -> SqlTarget
 
 
 def target(dialect: SqlDialect, field: Any, column_type: SqlColumnType) -> SqlTarget:
-    """Return the column of a field."""
+    """Return the column of a field as the target of predicates."""
     return SqlTarget(
         dialect,
         table=field.model._meta.db_table,

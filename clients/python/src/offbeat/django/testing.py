@@ -1,4 +1,4 @@
-"""Tests of applications: no sidecar, and a clock that the test sets."""
+"""For tests of applications: no sidecar, and a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from . import checks, conf, jobs, querysets
 
 @contextmanager
 def override_offbeat(now: datetime | None = None) -> Iterator[FakeClient]:
-    """Decide here, without a sidecar.
+    """Decide locally, without a sidecar.
 
-    The ``clock`` of the client can be set, and is the store's::
+    The test can set the client's ``clock``, which the store uses too::
 
-    with override_offbeat(now=datetime(2026, 1, 1, tzinfo=timezone.utc)) as client:
-        client.clock.travel(timedelta(hours=1))
+        with override_offbeat(now=datetime(2026, 1, 1, tzinfo=timezone.utc)) as client:
+            client.clock.travel(timedelta(hours=1))
     """
     from .store import DjangoStore
 

@@ -1,4 +1,4 @@
-"""Lanes: short jobs do not wait behind long ones."""
+"""Lanes, in which short jobs do not wait behind long ones."""
 
 from .by_type import JobTypeFigures, LanesByType
 from .deadlines import AttemptDeadline, AttemptTimedOut

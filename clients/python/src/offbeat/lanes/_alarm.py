@@ -1,7 +1,7 @@
-"""The process's one real-time timer, shared by the deadlines that are open on the main thread.
+"""The process's only real-time timer, shared by the open deadlines of the main thread.
 
-It is taken with the first deadline and given back with the last. A timer that somebody else
-had set goes on meanwhile: whichever is due first goes off first.
+The first deadline takes it over, and the last one restores it. A timer that was set before keeps
+running: it still fires when it is due, before or after a deadline.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import threading
 import time
 from typing import Any, Protocol
 
-#: After so many seconds the timer goes off again, until Python has noticed: a signal that comes
-#: just before a job waits in the kernel does not end that wait.
+#: The timer fires again after this many seconds until Python has handled the signal: a signal
+#: that arrives just before a job blocks in the kernel does not end that wait.
 _AGAIN = 0.05
 
 
 class Due(Protocol):
-    """What is open until it ends."""
+    """An open deadline."""
 
     ends: float
 
@@ -30,9 +30,9 @@ class Alarm:
     """Calls ``check`` of each open deadline, once, when its time is up."""
 
     def __init__(self) -> None:
-        """Take nothing yet."""
+        """Leave the timer alone until the first deadline."""
         self._open: list[Due] = []
-        # What was there before: who is called, when, and how often after that.
+        # The timer before the first deadline: its handler, when it is due, and its interval.
         self._handler: Any = None
         self._due = math.inf
         self._interval = 0.0
@@ -44,14 +44,14 @@ class Alarm:
         if threading.current_thread() is not threading.main_thread():
             return
         if signal.getsignal(signal.SIGALRM) is None:
-            return  # a handler that is not Python's could not be given back
+            return  # a handler that was not set from Python could not be restored
         if not self._open:
             self._take()
         self._open.append(deadline)
         self._arm()
 
     def close(self, deadline: Due) -> None:
-        """Watch it no more; if it was not watched, or is due already, nothing happens."""
+        """Stop watching a deadline; no effect if it is not watched or has expired."""
         if any(other is deadline for other in self._open):
             self._forget(deadline)
 
@@ -61,12 +61,12 @@ class Alarm:
         self._handler = signal.signal(signal.SIGALRM, self._ring)
 
     def _forget(self, deadline: Due) -> None:
-        """Drop it, and give the timer back with the last."""
+        """Drop a deadline; after the last one, restore the timer."""
         self._open = [other for other in self._open if other is not deadline]
         if self._open:
             self._arm()
             return
-        # In this order: a signal that is on its way still finds the handler that it is for.
+        # In this order, so that a pending signal still finds its own handler.
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, self._handler)
         if self._due != math.inf:
@@ -78,8 +78,8 @@ class Alarm:
 
     def _ring(self, number: int, frame: Any) -> None:
         now = time.monotonic()
-        # Those whose time is up are forgotten before anything is raised: a block that is left
-        # by an exception at the wrong moment would not come to close them.
+        # Forget the expired deadlines before raising anything: a block that an exception leaves
+        # at the wrong moment would never close them.
         due = [deadline for deadline in self._open if deadline.ends <= now]
         foreign = self._due <= now
         if foreign:
@@ -102,7 +102,7 @@ class Alarm:
 
 
 def _delay(due: float) -> float:
-    """Return how long from now; a timer that is set to 0 would never go off."""
+    """Return the seconds from now, above 0: a timer that is set to 0 would never fire."""
     return max(due - time.monotonic(), 1e-6)
 
 

@@ -1,4 +1,4 @@
-"""The questions about lanes, without any way to ask them."""
+"""Questions about lanes, independent of how they are asked."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def split_workers(
     max_move_count: int | None,
     min_improvement_percent: int,
 ) -> Question[WorkerSplit]:
-    """Ask for another split of the workers."""
+    """Ask how to split the workers."""
     request = pb.SplitWorkersRequest(lane_set=lane_set.to_message())
     add_states(request, states)
     if worker_count is not None:
@@ -79,7 +79,7 @@ def plan_lanes(
     max_lane_count: int | None,
     seed: int,
 ) -> Question[LanePlan]:
-    """Ask for a plan."""
+    """Ask for a plan of lanes."""
     request = planning_pb.PlanLanesRequest()
     set_run_times(request, run_times)
     set_number(request, "", "arrival_rate", arrival_rate)

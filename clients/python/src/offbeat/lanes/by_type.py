@@ -12,28 +12,28 @@ from .performance import LanePerformance, RatioInterval, optional_ratio
 
 @dataclass(frozen=True)
 class LanesByType:
-    """Two lanes without timeouts: jobs of some types go to the slow lane, all others to the other.
+    """Two lanes without timeouts: jobs of some types go to the slow lane, others to the express.
 
     Workers of the slow lane take jobs of its types first, and others if there are none. Workers of
     the express lane take no jobs of the slow types.
     """
 
-    #: Those with the longest mean run times first.
+    #: Types whose jobs go to the slow lane, those with the longest mean run times first.
     slow_type_names: tuple[str, ...]
     express_worker_count: int
     slow_worker_count: int
-    #: What they do.
+    #: How jobs fare in these lanes.
     performance: LanePerformance
-    #: Whether they also keep up with a fifth more arrivals, or one queue would then fill 90 % of
-    #: their time.
+    #: Whether the workers also keep up with a fifth more arrivals, or one queue would then fill
+    #: 90 % of their time.
     stable_with_more_arrivals: bool
-    #: The mean slowdown over that with one queue.
+    #: The mean slowdown divided by that with one queue.
     slowdown_ratio: RatioInterval
-    #: The mean sojourn over that with one queue.
+    #: The mean sojourn divided by that with one queue.
     sojourn_ratio: RatioInterval
-    #: The mean slowdown over that with the ``lane_set`` of the plan; ``None`` without one.
+    #: The mean slowdown divided by that with the ``lane_set`` of the plan; ``None`` without one.
     slowdown_ratio_to_timeouts: RatioInterval | None
-    #: The same of the mean sojourn.
+    #: The mean sojourn divided by that with the ``lane_set`` of the plan; ``None`` without one.
     sojourn_ratio_to_timeouts: RatioInterval | None
 
     @classmethod
@@ -54,27 +54,28 @@ class LanesByType:
 
 @dataclass(frozen=True)
 class JobTypeFigures:
-    """A type of job, and how its jobs fare: medians of the streams of jobs."""
+    """A type of job, and how its jobs fare. Mean sojourns are medians of the streams of jobs."""
 
     name: str
     #: How many of the samples are of this type.
     sample_count: int
-    #: The share of all jobs: 0 to 1.
+    #: Its share of all jobs: 0 to 1.
     job_ratio: float
-    #: The share of all run time: 0 to 1.
+    #: Its share of all run time: 0 to 1.
     work_ratio: float
     mean_run_time: timedelta
     p50_run_time: timedelta
     p99_run_time: timedelta
     max_run_time: timedelta
-    #: The share of its jobs that reach the timeout of the express lane of ``lane_set``, 0 to 1;
-    #: ``None`` without one.
+    #: The share of its jobs that run longer than the timeout of the express lane of ``lane_set``,
+    #: 0 to 1; ``None`` without one.
     timeout_ratio: float | None
-    #: From arrival to end, with the ``lane_set`` of the plan; ``None`` without one.
+    #: Mean time from arrival to end, with the ``lane_set`` of the plan; ``None`` without one.
     mean_sojourn_with_lanes: timedelta | None
-    #: The same with its ``lanes_by_type``; ``None`` without these.
+    #: Mean time from arrival to end, with the ``lanes_by_type`` of the plan; ``None`` without
+    #: these.
     mean_sojourn_by_type: timedelta | None
-    #: The same with one queue.
+    #: Mean time from arrival to end, with one queue.
     mean_sojourn_without_lanes: timedelta
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The end of an attempt's time, for the worker that runs it."""
+"""The deadline of an attempt, for the worker that runs it."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from .routes import LaneRoute
 
 
 class AttemptTimedOut(OffbeatError):
-    """An attempt's time is up: its job goes to ``route.next_lane_name``, or has failed for good.
+    """An attempt's time is up: its job goes to ``route.next_lane_name``, or fails permanently.
 
-    Not a ``TimeoutError``: that is an ``OSError``, which jobs catch for other reasons.
+    This is not a ``TimeoutError``: that is an ``OSError``, which jobs catch for other reasons.
     """
 
     def __init__(self, route: LaneRoute) -> None:
-        """Say which attempt it was."""
         super().__init__(f"attempt {route.attempt} reached the timeout of lane {route.lane_name!r}")
         #: The route of the attempt.
         self.route = route
 
     def __reduce__(self) -> tuple[type[AttemptTimedOut], tuple[LaneRoute]]:
-        """Let it cross processes: a pool's worker sends it to its parent."""
+        """Make it picklable: a pool's worker sends it to its parent."""
         return type(self), (self.route,)
 
 
 class AttemptDeadline:
-    """How long an attempt may run, by its route; the time runs from the moment it is made.
+    """The deadline of an attempt, by its route. Its time starts when it is created.
 
-    As a context manager on the main thread it raises :class:`AttemptTimedOut` in the running
-    job when the time is up, once, as Celery raises its ``SoftTimeLimitExceeded``: wherever
-    the job is, unless it is in C code that handles no signals. It takes ``SIGALRM`` and its
-    timer for that, and gives them back; what was set on the timer before still goes off, and
-    deadlines may be nested, but a job that sets that timer itself has only :meth:`check`.
+    As a context manager on the main thread, it raises :class:`AttemptTimedOut` once in the
+    running job when the time is up, as Celery raises its ``SoftTimeLimitExceeded``: wherever
+    the job is, unless it is in C code that handles no signals. For this, it takes over
+    ``SIGALRM`` and its timer, and restores them afterwards. A timer that was set before still
+    fires, and deadlines may be nested, but a job that sets that timer itself has only
+    :meth:`check`.
 
-    In other threads, and where there is no such timer, only :meth:`check` raises: let the job
-    call it often. In asyncio, where ``with`` would interrupt the loop, use
+    In other threads, and on systems without such a timer, only :meth:`check` raises: let the
+    job call it often. In asyncio, where ``with`` would interrupt the loop, use
     ``asyncio.wait_for(job, deadline.remaining)`` instead.
     """
 
     def __init__(self, route: LaneRoute) -> None:
-        """Begin to count."""
+        """Start the clock."""
         self.route = route
         timeout = route.attempt_timeout
         #: When the time is up, by ``time.monotonic()``; infinite without a timeout.

@@ -1,4 +1,4 @@
-"""How jobs fare, and how sure that is."""
+"""How jobs fare in simulated lanes, with intervals that say how certain that is."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..v1beta1 import lane_planning_pb2 as pb
 
 @dataclass(frozen=True)
 class RatioInterval:
-    """A ratio of figures with the same streams of jobs: their geometric mean."""
+    """A ratio of two figures over the same streams of jobs: the geometric mean of the streams."""
 
     estimate: float
-    #: The ends of its 95 % interval.
+    #: The lower end of its 95 % interval; ``high`` is the upper end.
     low: float
     high: float
 
@@ -27,7 +27,7 @@ class RatioInterval:
 
 @dataclass(frozen=True)
 class FigureRange:
-    """The range of a figure in nine of ten streams of jobs."""
+    """The range in which a figure lies in nine of ten streams of jobs."""
 
     low: float
     high: float
@@ -40,7 +40,7 @@ class FigureRange:
 
 @dataclass(frozen=True)
 class DurationRange:
-    """The range of a span in nine of ten streams of jobs."""
+    """The range in which a span lies in nine of ten streams of jobs."""
 
     low: timedelta
     high: timedelta
@@ -55,7 +55,7 @@ class DurationRange:
 class LanePerformance:
     """How jobs fare, simulated: medians of the streams of jobs.
 
-    A wait ends at the first start, a sojourn at the end. Slowdown is bounded: sojourn /
+    A wait ends at the job's first start, a sojourn at its end. Slowdown is bounded: sojourn /
     max(run time, floor), and at least 1.
     """
 
@@ -65,12 +65,13 @@ class LanePerformance:
     p95_wait: timedelta
     mean_sojourn: timedelta
     p95_sojourn: timedelta
-    #: Of the time that workers spend, the share that is lost by aborting: 0 to 1.
+    #: Share of the time spent on jobs that is lost because attempts are aborted: 0 to 1.
     wasted_ratio: float
-    #: Whether the workers keep up. If not, all other figures are worth nothing.
+    #: Whether the workers keep up with the arrivals. If not, all other figures mean nothing.
     stable: bool
-    #: The means, from stream to stream.
+    #: How the mean slowdown varies between the streams.
     mean_slowdown_range: FigureRange
+    #: How the mean sojourn varies between the streams.
     mean_sojourn_range: DurationRange
 
     @classmethod

@@ -24,7 +24,7 @@ class LaneVerdict(enum.IntEnum):
 
     #: Lanes make it better.
     LANES = 1
-    #: Lanes make it no better, or worse: one queue for all workers.
+    #: Lanes make it no better, or worse: use one queue for all workers.
     NO_LANES = 2
     #: Not known: the simulated streams of jobs differ too much, because a few long jobs decide.
     #: Lanes may help much, or not at all.
@@ -36,7 +36,7 @@ class LaneVerdict(enum.IntEnum):
 
 @dataclass(frozen=True)
 class LaneSensitivity:
-    """How jobs fare at another rate."""
+    """How jobs fare at another arrival rate."""
 
     #: Jobs per second.
     arrival_rate: float
@@ -60,11 +60,11 @@ class LaneSensitivity:
 
 @dataclass(frozen=True)
 class CutoffFigures:
-    """Figures of a cutoff between two lanes of four streams of jobs."""
+    """Figures of a cutoff between two lanes, from four streams of jobs."""
 
     #: The express lane's attempt timeout.
     cutoff: timedelta
-    #: Workers of the express lane: the split that is best by formula.
+    #: Workers of the express lane, in the split that is best by formula.
     express_worker_count: int
     #: The mean bounded slowdown; ``None`` if the workers do not keep up.
     mean_slowdown: float | None
@@ -72,10 +72,10 @@ class CutoffFigures:
     mean_sojourn: timedelta | None
     #: Whether the workers keep up with the arrivals.
     stable: bool
-    #: Whether they also keep up with a fifth more, or one queue would then fill 90 % of their
-    #: time. Lanes that do not are not planned.
+    #: Whether they also keep up with a fifth more arrivals, or one queue would then fill 90 % of
+    #: their time. Other lanes are not planned.
     stable_with_more_arrivals: bool
-    #: The mean slowdown, from stream to stream; ``None`` if the workers do not keep up.
+    #: How the mean slowdown varies between the streams; ``None`` if the workers do not keep up.
     mean_slowdown_range: FigureRange | None
 
     @classmethod
@@ -96,16 +96,16 @@ class CutoffFigures:
 
 @dataclass(frozen=True)
 class RunTimeClass:
-    """Jobs of about one length, and how they fare: medians of the streams of jobs.
+    """Jobs of about the same run time, and how they fare: medians of the streams of jobs.
 
-    A wait ends at the first start, a sojourn at the end. Without lanes there is one queue.
+    A wait ends at the job's first start, a sojourn at its end. Without lanes there is one queue.
     """
 
     #: The longest run time; ``None`` in the last class.
     max_run_time: timedelta | None
-    #: The share of all jobs: 0 to 1.
+    #: The class's share of all jobs: 0 to 1.
     job_ratio: float
-    #: How many of the samples are in this class; ``None`` if none were given.
+    #: How many of the samples are in this class; ``None`` if no samples were given.
     sample_count: int | None
     mean_wait_with_lanes: timedelta
     mean_wait_without_lanes: timedelta
@@ -134,41 +134,42 @@ class LanePlan:
     another. Figures are medians of the streams.
     """
 
-    #: ``LANES`` if it is certain that they lower the mean slowdown by a twentieth at least, and
+    #: ``LANES`` if lanes certainly lower the mean slowdown by at least a twentieth, certainly lower
     #: the mean slowdown times the fourth root of the mean sojourn, and are stable with a fifth
-    #: more arrivals, if one queue then fills less than 90 % of the workers' time. ``LANES_BY_TYPE``
-    #: if the same holds for lanes by type, and lanes with timeouts are not clearly better.
+    #: more arrivals (if one queue then fills less than 90 % of the workers' time).
+    #: ``LANES_BY_TYPE`` if the same holds for lanes by type, and lanes with timeouts are not
+    #: clearly better.
     verdict: LaneVerdict
-    #: The best with timeouts that were found, with other verdicts too; ``None`` if none keep up.
-    #: They have the least mean slowdown times the fourth root of the mean sojourn, so that short
-    #: jobs come first, but not at any price for long ones.
+    #: The best lanes with timeouts that were found, also with other verdicts; ``None`` if none keep
+    #: up. They have the least mean slowdown times the fourth root of the mean sojourn, so that
+    #: short jobs come first, but not at any price for long ones.
     lane_set: LaneSet | None
-    #: What they do; ``None`` if there are none.
+    #: How jobs fare with ``lane_set``; ``None`` if there is none.
     with_lanes: LanePerformance | None
-    #: What one queue for all workers does, with the same jobs.
+    #: How the same jobs fare with one queue for all workers.
     without_lanes: LanePerformance
-    #: The same for other rates of arrival, 20 % lower and 20 % higher.
+    #: How jobs fare with arrival rates that are 20 % lower and 20 % higher.
     sensitivities: tuple[LaneSensitivity, ...]
     #: Cutoffs between two lanes, rising, each with its best split of the workers.
     cutoffs: tuple[CutoffFigures, ...]
-    #: The lower bound on run times that slowdown was computed with.
+    #: The lower bound on run times that was used to compute slowdown.
     slowdown_floor: timedelta
     mean_run_time: timedelta
-    #: The share of the workers' time that the run times fill, from 0 to 1.
+    #: The share of the workers' time that the run times fill: 0 to 1.
     utilization: float
-    #: How many streams of jobs were simulated with these lanes, and with one queue.
+    #: How many streams of jobs were simulated with ``lane_set``, and with one queue.
     stream_count: int
     #: How many jobs each stream has.
     stream_job_count: int
-    #: The mean slowdown with lanes over that without; ``None`` without a ``lane_set``.
+    #: The mean slowdown with lanes divided by that without; ``None`` without a ``lane_set``.
     slowdown_ratio: RatioInterval | None
-    #: The mean sojourn with lanes over that without; ``None`` without a ``lane_set``.
+    #: The mean sojourn with lanes divided by that without; ``None`` without a ``lane_set``.
     sojourn_ratio: RatioInterval | None
-    #: Jobs by the lane that their run time ends in: who waits less, and who more.
+    #: Jobs by the lane in which their run time ends: which of them wait less, and which longer.
     run_time_classes: tuple[RunTimeClass, ...]
-    #: The verdict and what speaks against the lanes, one sentence each.
+    #: The verdict and the arguments against lanes, one sentence each.
     messages: tuple[str, ...]
-    #: The best lanes by type that were found, with other verdicts too; ``None`` without types, or
+    #: The best lanes by type that were found, also with other verdicts; ``None`` without types, or
     #: if none keep up.
     lanes_by_type: LanesByType | None
     #: The types of job, those with the longest mean run times first.

@@ -23,7 +23,7 @@ class RouteReason(enum.IntEnum):
 
     #: Nothing is known about it yet.
     UNTRIED = 1
-    #: It reached the timeout of a faster lane.
+    #: It has exceeded the timeout of a faster lane.
     DEMOTED = 2
     #: It was predicted to be slow.
     PREDICTED_SLOW = 3
@@ -34,10 +34,11 @@ class RouteReason(enum.IntEnum):
 @positional(0)
 @dataclass(frozen=True)
 class LanePrediction:
-    """Knowledge about a job before it runs: one of the two.
+    """What is known about a job before it runs: exactly one of these.
 
-    slow_probability: how probable it is that it reaches the express lane's timeout: 0 to 1.
-    run_time: how long it will run; longer than the express lane's timeout is slow.
+    slow_probability: the probability that the job exceeds the express lane's timeout: 0 to 1.
+    run_time: how long the job will run. If that is longer than the express lane's timeout, the job
+        is slow.
     """
 
     if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class LanePrediction:
     run_time: timedelta | None = None
 
     def set_in(self, message: pb.LanePrediction, at: str) -> None:
-        """Set it in a message; ``at`` is its place in the request."""
+        """Set the fields of a message; ``at`` is its place in the request."""
         if self.slow_probability is not None and self.run_time is not None:
             allowed = "must have slow_probability or run_time, not both"
             raise refused(path(at, "prediction"), self, allowed, "ERROR_REASON_CONTRADICTORY")
@@ -59,12 +60,12 @@ class LanePrediction:
 @positional(2)
 @dataclass(frozen=True)
 class PendingJob:
-    """A job that waits.
+    """A waiting job.
 
-    id: given back as it is.
-    timed_out_lane_names: the lanes in which it reached the timeout, in any order. An attempt
-        that failed otherwise is tried again in the same lane.
-    prediction: what is known of it. The likelier an untried job is slow, the later it comes.
+    id: returned unchanged.
+    timed_out_lane_names: the lanes whose timeout it has exceeded, in any order. An attempt that
+        failed otherwise does not count, and is tried again in the same lane.
+    prediction: what is known about it. Untried jobs that are more likely to be slow come later.
     """
 
     id: str
@@ -79,11 +80,11 @@ class LaneRoute:
     """Where a job runs."""
 
     lane_name: str
-    #: From 1; only attempts that exceeded a timeout count.
+    #: One more than the number of lanes whose timeout the job has exceeded.
     attempt: int
-    #: How long the attempt may run; ``None`` without an end. See ``AttemptDeadline``.
+    #: How long the attempt may run; ``None`` without a timeout. See ``AttemptDeadline``.
     attempt_timeout: timedelta | None
-    #: The lane that follows the timeout; ``None`` if the job has then failed for good.
+    #: The lane that follows the timeout; ``None`` if the job then fails permanently.
     next_lane_name: str | None
     reason: RouteReason
     #: Whether the job continues where it was suspended.
@@ -94,8 +95,9 @@ class LaneRoute:
     def celery_options(self, *, grace: timedelta = timedelta(seconds=10)) -> dict[str, float]:
         """Return the time limits of the attempt, for Celery's ``apply_async``.
 
-        At the attempt timeout, Celery raises ``SoftTimeLimitExceeded`` in the task, and kills
-        its process if that has not ended it ``grace`` later. Without a timeout there are none::
+        At the attempt timeout, Celery raises ``SoftTimeLimitExceeded`` in the task. If the task
+        has not ended ``grace`` later, Celery kills its process. Without a timeout, there are no
+        time limits::
 
             task.apply_async(args, queue=route.lane_name, **route.celery_options())
         """
@@ -125,11 +127,11 @@ class LaneRoute:
 class PermanentFailure:
     """A job is not tried again."""
 
-    #: The lane whose timeout it reached: no slower lane has workers.
+    #: The lane whose timeout the job has exceeded: no slower lane has workers.
     last_lane_name: str
-    #: The timeout that it exceeded there.
+    #: The timeout that the job exceeded there.
     exceeded_timeout: timedelta | None
-    #: The same for people.
+    #: The same in a sentence.
     message: str
     #: Who decided, as in :class:`~offbeat.Assignment`.
     decided_by: str = field(default="sidecar", compare=False)
@@ -145,7 +147,7 @@ class PermanentFailure:
 class JobDispatch:
     """A job on a worker."""
 
-    #: Its place in the question, from 0.
+    #: Index of the job in ``jobs``, from 0.
     job_index: int
     job_id: str
     route: LaneRoute
@@ -160,7 +162,7 @@ class JobDispatch:
 class FailedJob:
     """A job that is not tried again."""
 
-    #: Its place in the question, from 0.
+    #: Index of the job in ``jobs``, from 0.
     job_index: int
     job_id: str
     failure: PermanentFailure
@@ -178,7 +180,7 @@ class DispatchedJobs:
 
     #: In the order of choice.
     dispatches: tuple[JobDispatch, ...]
-    #: Jobs that are not tried again, in the order of the question.
+    #: Jobs that are not tried again, in the order of ``jobs``.
     failures: tuple[FailedJob, ...]
 
     @classmethod
@@ -196,7 +198,7 @@ def set_history(
     timed_out_lane_names: Iterable[str],
     prediction: LanePrediction | None,
 ) -> None:
-    """Set what is known of a job."""
+    """Set what is known about a job."""
     add_names(message, at, "timed_out_lane_names", timed_out_lane_names)
     if prediction is not None:
         prediction.set_in(message.prediction, path(at, "prediction"))

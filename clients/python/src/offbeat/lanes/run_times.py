@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunTimeHistogram:
-    """How many jobs ran how long.
+    """Counts of jobs by run time.
 
-    job_counts: by the upper bound of each bucket, in rising order; the first begins at 0 s.
+    job_counts: the jobs of each bucket by its upper bound, in rising order; the first bucket
+        starts at 0 s.
 
     >>> from datetime import timedelta
     >>> RunTimeHistogram({timedelta(seconds=1): 980, timedelta(minutes=5): 20}).job_counts[
@@ -45,7 +46,7 @@ class RunTimePercentiles:
     mean: timedelta | None = None
 
 
-#: How long jobs run: samples in any order, or by the type of job, or what sums them up.
+#: How long jobs run: samples in any order, samples by type of job, a histogram or percentiles.
 RunTimes = Union[
     Iterable[timedelta],
     Mapping[str, Iterable[timedelta]],
@@ -55,7 +56,7 @@ RunTimes = Union[
 
 
 def set_run_times(request: pb.PlanLanesRequest, run_times: RunTimes) -> None:
-    """Set how long jobs run, in whichever form it is known."""
+    """Set how long jobs run, in any of these forms."""
     if isinstance(run_times, RunTimeHistogram):
         request.histogram.SetInParent()
         for index, (upper_bound, count) in enumerate(run_times.job_counts.items()):

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 class LanePolicy(enum.IntEnum):
     """Which jobs a free worker takes; slow lanes choose first."""
 
-    #: Jobs that were demoted to its lane, then fresher ones; express lanes take untried jobs.
+    #: The express lane takes untried jobs. Other lanes first take jobs that were demoted to them,
+    #: then less demoted ones, and untried jobs last.
     EXPRESS_FIRST = 1
-    #: Slow lanes take jobs in their order, faster ones take what is left.
+    #: Slower lanes take jobs in the order of the queue, except that untried jobs with a
+    #: ``slow_probability`` come after demoted ones. Faster lanes take the remaining jobs.
     SLOW_FIRST = 2
 
 
@@ -39,7 +41,7 @@ class TimeoutAction(enum.IntEnum):
 class Lane:
     """A lane: its name, its workers, and how long an attempt may run.
 
-    The timeout is longer than in the lane before; only the last lane may have none.
+    The timeout must be longer than that of the lane before; only the last lane may have none.
     """
 
     name: str
@@ -61,8 +63,8 @@ class LaneSet:
     lanes: 2 to 16; the first is the express lane, the last the slow lane.
     policy: which jobs a free worker takes. Default: ``LanePolicy.EXPRESS_FIRST``.
     on_timeout: what happens to a job at its timeout. Default: ``TimeoutAction.ABORT``.
-    max_express_slow_probability: a job that is slow with a higher probability does not
-        enter the express lane. Default: 1, none is refused.
+    max_express_slow_probability: an untried job whose ``slow_probability`` is above this does not
+        start in the express lane. Default: 1, which excludes no job.
 
     >>> from datetime import timedelta
     >>> LaneSet([Lane("express", 3, timedelta(minutes=1)), Lane("slow", 1)]).lane("slow")
@@ -77,11 +79,11 @@ class LaneSet:
     max_express_slow_probability: float | None = None
 
     def __post_init__(self) -> None:
-        """Keep the lanes as a tuple: equal to those of an answer, from any iterable."""
+        """Convert the lanes to a tuple, so that any iterable equals the lanes of an answer."""
         object.__setattr__(self, "lanes", tuple(self.lanes))
 
     def lane(self, name: str) -> Lane:
-        """Return the lane of a name; ``LookupError`` if there is none."""
+        """Return the lane with that name; raises ``LookupError`` if there is none."""
         for lane in self.lanes:
             if lane.name == name:
                 return lane
@@ -124,10 +126,11 @@ class LaneState:
 
     lane_name: the lane.
     backlog_count: jobs that wait for it: a job waits for the fastest lane that may take it.
-    mean_run_time: how long an attempt takes in it. Default: what ``longest_wait`` says;
-        without it, the lane's timeout; without one, ten times that of the lane before.
-    longest_wait: how long the job that has waited longest has done so.
-    busy_worker_count: workers in the middle of a job, who stay.
+    mean_run_time: how long an attempt takes there on average. Default: derived from
+        ``longest_wait``; without it, the lane's timeout; without one, ten times the timeout of
+        the lane before.
+    longest_wait: how long the job that has waited longest has waited.
+    busy_worker_count: workers that run a job, and stay.
     """
 
     lane_name: str
@@ -155,7 +158,7 @@ class LaneWorkload:
 
 @dataclass(frozen=True)
 class WorkerSplit:
-    """Another split of the workers."""
+    """How to split the workers among the lanes."""
 
     #: The lanes, with the workers that they should have.
     lane_set: LaneSet

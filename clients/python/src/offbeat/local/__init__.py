@@ -1,7 +1,7 @@
-"""Decisions without a sidecar: the same answers to the bit, for what a few lines can decide.
+"""Decisions without a sidecar: bit for bit the same answers, for the simpler requests.
 
-Requests and responses are the messages of the protocol. What is not decided here raises
+Requests and responses are the messages of the protocol. A request that is not decided here raises
 :class:`~offbeat.NeedsSidecar`, with the reason; bad input is refused in the sidecar's words. The
-contract is ``proto/offbeat/v1``; the golden decisions and a comparison with a real sidecar keep
-both equal.
+contract is ``proto/offbeat/v1``; golden decisions and comparisons with a real sidecar check that
+both answer alike.
 """

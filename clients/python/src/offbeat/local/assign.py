@@ -1,4 +1,4 @@
-"""``AssignSlot`` and ``AssignSlots``: where IDs stand, and when they run."""
+"""``AssignSlot`` and ``AssignSlots``: the places of IDs, and their runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .runs import PlaceRuns, check_from, run_message
 from .schedules import LocalSchedule
 from .times import duration
 
-#: What a row of a refused ID holds.
+#: The value of all columns in the row of a refused ID.
 _REFUSED = -1
 
 
@@ -94,7 +94,7 @@ class Batch:
     def __init__(
         self, request: pb.AssignSlotsRequest | pb.StreamSlotAssignmentsRequest, context: Context
     ) -> None:
-        """Check what a message says of all IDs."""
+        """Check the fields that concern all IDs."""
         self.schedule = context.schedule_of_kind(request)
         self._from_millis = check_from(
             self.schedule, context.moment_or_now(request, "from_time"), 1
@@ -137,7 +137,7 @@ def _columns(
     from_millis: int,
     wanted: set[str],
 ) -> dict[str, array[int]]:
-    """Return the columns that are wanted; the others are empty."""
+    """Return all columns; those that are not in ``wanted`` are empty."""
     slot_ticks, tick = schedule.grid.slot_ticks, schedule.tick_millis
     period, anchor = schedule.period_millis, schedule.anchor_millis
     cycle, passed = divmod(from_millis - anchor, period)
@@ -163,7 +163,7 @@ def _columns(
 
 
 def _wanted(mask: FieldMask) -> set[str]:
-    """Return the columns that a mask names; without names, all except that of last runs."""
+    """Return the columns that a mask names; without names, all except the last runs."""
     if len(mask.paths) > MASK_PATHS.maximum:
         value = f"{len(mask.paths)} paths"
         raise Rejection(OUT_OF_RANGE, "read_mask.paths", value, f"must be {MASK_PATHS}")
@@ -176,7 +176,7 @@ def _wanted(mask: FieldMask) -> set[str]:
 
 
 def refuse_weights(weights: Sequence[int], id_count: int) -> None:
-    """Refuse the weights of a batch: no schedule here has a quantum."""
+    """Refuse the weights of a batch: no schedule that is decided here has a weight quantum."""
     if weights:
         check_count("weights", len(weights), id_count)
         raise _no_weights("weights[0]", weights[0])

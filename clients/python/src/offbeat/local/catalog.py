@@ -22,19 +22,19 @@ from .schedules import LocalSchedule, check_spec
 
 _log = logging.getLogger("offbeat")
 
-#: The file is looked at once in so many seconds.
+#: The least time between two checks whether the file has changed, in seconds.
 _LOOK_SECONDS = 1.0
 
-#: As much as an answer of the sidecar.
+#: The same limit as for a response of the sidecar.
 _MAX_FILE_BYTES = 64 << 20
 
-#: A refusal names so many schedules.
+#: How many schedules a refusal names at most.
 _SHOWN = 8
 
 _FIELD = "schedules"
 
 Key = tuple[str, int]
-#: What tells one state of the file from another; none while it is not there.
+#: Identifies a state of the file; ``None`` if the file does not exist.
 Signature = Optional[tuple[int, int, int]]
 
 
@@ -48,12 +48,13 @@ class _Entry:
 class Catalog:
     """The schedules of a file, which is read again when it has changed.
 
-    A version must never change its meaning, also while it is not in the file: a file with another
-    meaning is refused as a whole. The schedules stay as they are, and the refusal is logged.
+    A version must never change its meaning, even if it was absent from the file for a time. A file
+    that changes a meaning is refused as a whole: the schedules stay as they are, and the refusal is
+    logged.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Read the file; one that cannot be used is refused."""
+        """Read the file; raises ``InvalidArgument`` if it cannot be used."""
         if not isinstance(path, (str, os.PathLike)):
             raise refused(_FIELD, path, "must be the path of a file of schedules")
         self._path = Path(path)
@@ -64,7 +65,7 @@ class Catalog:
         self._looked = time.monotonic()
 
     def get(self, name: str, version: int) -> LocalSchedule:
-        """Return the schedule of a name and version."""
+        """Return the schedule with a name and version."""
         entries = self._current()
         entry = entries.get((name, version))
         if entry is None:
@@ -80,7 +81,7 @@ class Catalog:
         return [entry.message for key, entry in entries if not name or key[0] == name]
 
     def _current(self) -> dict[Key, _Entry]:
-        """Return the schedules, read again if the file has changed."""
+        """Return the schedules; read them again if the file has changed."""
         if time.monotonic() - self._looked >= _LOOK_SECONDS and self._lock.try_acquire():
             try:
                 self._looked = time.monotonic()
@@ -138,7 +139,7 @@ class Catalog:
         return response
 
     def _learn(self, entries: dict[Key, _Entry]) -> None:
-        """Remember what each version means, unless one of them has meant something else."""
+        """Remember the fingerprint of each version; refuse the file if one has changed."""
         for key, entry in entries.items():
             fingerprint = entry.message.identity.fingerprint
             known = self._meanings.get(key, fingerprint)
@@ -184,7 +185,7 @@ def _checked(message: pb.ListedSchedule) -> _Entry:
 
 
 def _what_there_is(entries: dict[Key, _Entry], name: str) -> str:
-    """Return the versions of a name, in words; if there is none, all names."""
+    """List the versions of a name in words; if there is none, all schedules."""
     keys = sorted(entries)
     known = [key for key in keys if key[0] == name] or keys
     more = len(known) - _SHOWN

@@ -1,4 +1,4 @@
-"""What stands for the transport where there is none: streams are decided, other calls refused."""
+"""The transport in the mode "local": decides streams of assignments, and refuses other calls."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .rejections import Rejection
 
 
 class LocalChannel(Unpicklable):
-    """Holds no connection."""
+    """A channel without a connection."""
 
     def __init__(self, decider: Decider) -> None:
         self._stub = _LocalStub(decider.context)
 
     def stub(self) -> Any:
-        """Return what has the methods of all services."""
+        """Return a stub that decides ``StreamSlotAssignments`` and refuses all other methods."""
         return self._stub
 
     def call(self, method: str, request: Any, seconds: float) -> NoReturn:
@@ -31,7 +31,7 @@ class LocalChannel(Unpicklable):
         return False
 
     def close(self) -> _Closed:
-        """Close nothing; may be awaited."""
+        """Do nothing; the result may be awaited."""
         return _Closed()
 
 
@@ -41,7 +41,7 @@ class _Closed:
 
 
 class _LocalStub:
-    """Decides streams of assignments; what else needs a transport needs a sidecar."""
+    """Decides streams of assignments; all other methods need a sidecar."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -50,7 +50,7 @@ class _LocalStub:
         raise needs_sidecar(method)
 
     def StreamSlotAssignments(self, requests: Any, timeout: float | None = None) -> _LocalStream:
-        """Answer requests as they come: nothing waits, and so nothing is late."""
+        """Answer requests as they come; ``timeout`` has no effect, because nothing waits."""
         return _LocalStream(requests, self._context)
 
 
@@ -75,7 +75,7 @@ class _LocalStream:
                 yield response
 
     def cancel(self) -> None:
-        """Stop; there is nothing to stop."""
+        """Do nothing: there is no call to cancel."""
 
     def _answer(
         self, request: pb.StreamSlotAssignmentsRequest
@@ -88,7 +88,7 @@ class _LocalStream:
     def _decide(
         self, request: pb.StreamSlotAssignmentsRequest
     ) -> pb.StreamSlotAssignmentsResponse | None:
-        """Answer a message; the first one may be without IDs, and then has no answer."""
+        """Answer a message; a first message without IDs has no answer."""
         response = pb.StreamSlotAssignmentsResponse(first_id_index=self._id_count)
         if self._batch is None:
             self._batch = Batch(request, self._context)

@@ -1,4 +1,4 @@
-"""The fields of a spec, one by one: in range, or refused by name."""
+"""Checks of the fields of a spec: each is in range, or is refused by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .rejections import (
 )
 from .times import MILLISECOND, moment_text, span_text
 
-#: By the numbers of the protocol.
+#: Names by the enum numbers of the protocol.
 PLACEMENTS = (HASH, HASH, TWISTER, FRACTION)
 PROFILES = ("", "RUBY", "RUBY_3_0_TO_3_1", "PYTHON", "PHP")
 _DEFAULT_BUCKET_COUNT, _WIDE_BUCKET_COUNT = 256, 65_536
@@ -51,7 +51,7 @@ def check_anchor(anchor: int, tick_millis: int) -> int:
 
 
 def check_placement(spec: pb.ScheduleSpec) -> tuple[str, int]:
-    """Return the placement, and the bucket count of TWISTER."""
+    """Return the placement, and the bucket count; 0 except with TWISTER."""
     placement = PLACEMENTS[spec.placement]
 
     def contradiction(field: str, value: object, owner: str) -> Rejection:
@@ -84,7 +84,7 @@ def check_salt(salt: str) -> None:
 def check_slot_count(
     spec: pb.ScheduleSpec, period_ticks: int, tick_millis: int, bucket_count: int
 ) -> int:
-    """Return the slot count; ``bucket_count`` is 0 except of TWISTER."""
+    """Return the slot count; ``bucket_count`` is 0 except with TWISTER."""
     if not spec.HasField("slot_count"):
         return _default_slot_count(period_ticks * tick_millis)
     count = spec.slot_count
@@ -116,9 +116,9 @@ def _default_slot_count(period_millis: int) -> int:
 
 
 def _nearest_divisors(period: int, count: int) -> str:
-    """Return the divisors next to a count that is none, in words.
+    """Return the divisors of the period that are nearest to a count, in words.
 
-    A divisor is found near the count, or by how many times it goes into the period.
+    Searches 1,024 steps from the count, and then 1,024 steps from the quotient.
     """
     steps, times = 1_024, period // count
 
@@ -142,7 +142,7 @@ def _nearest_divisors(period: int, count: int) -> str:
 
 
 def check_reference(name: str, version: int) -> None:
-    """Refuse a name or a version that cannot be."""
+    """Refuse an invalid name or version."""
     check_part("name", name, SCHEDULE_NAME)
     if version == 0:
         allowed = f"must be {SCHEDULE_VERSION}; the newest is not the default"

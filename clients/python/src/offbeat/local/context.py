@@ -1,4 +1,4 @@
-"""What all requests read alike: their schedule, and the instants that they may leave out."""
+"""What all requests have in common: a schedule, and optional instants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Context:
         self._clock = clock
 
     def schedule(self, request: Any) -> LocalSchedule:
-        """Return the schedule of a request: one of its own, or one of the file."""
+        """Return the schedule of a request: its spec, or a named one from the file."""
         if not request.HasField("schedule"):
             raise missing("schedule", "it must be set")
         which = request.schedule.WhichOneof("schedule")
@@ -37,11 +37,11 @@ class Context:
             raise rejection.under(f"schedule.{which}") from None
 
     def schedule_of_kind(self, request: Any) -> LocalSchedule:
-        """Return the schedule as the kind of the request has it."""
+        """Return the schedule for the kind of the request."""
         return self.schedule(request).of_kind(request.kind)
 
     def moment_or_now(self, request: Any, field: str) -> int:
-        """Return an instant of a request in nanoseconds; now, if it is left out."""
+        """Return an instant of a request in nanoseconds; the present one if it is not set."""
         if request.HasField(field):
             return read_moment(field, getattr(request, field))
         return self.now(field)
@@ -51,7 +51,7 @@ class Context:
         return read_moment(field, to_timestamp(field, self._clock()))
 
     def without_zones(self, ids: IdBatch) -> None:
-        """Leave IDs with time zones of their own to the sidecar."""
+        """Raise ``NeedsSidecar`` for IDs with time zones of their own."""
         if ids.time_zones or ids.time_zone_indexes:
             raise NeedsSidecar("IDs with time zones of their own need a sidecar")
 

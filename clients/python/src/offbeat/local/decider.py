@@ -1,4 +1,4 @@
-"""What is decided locally, by method."""
+"""The requests that are decided locally, by method."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _DECISIONS: dict[str, Callable[[Any, Context], Any]] = {
 
 
 class Decider:
-    """Decides requests: returns the response, or raises why not."""
+    """Decides requests without a sidecar."""
 
     def __init__(self, catalog: Catalog | None, clock: Callable[[], datetime]) -> None:
-        """Take the schedules by name, and the clock for what names no instant."""
+        """Set the named schedules, and the clock for requests that name no instant."""
         self._catalog = catalog
         self.context = Context(catalog, clock)
 
     def decide(self, method: str, request: Any) -> Any:
-        """Return the response; raise ``NeedsSidecar``, or what the sidecar's refusal becomes."""
+        """Return the response; raise ``NeedsSidecar``, or the same refusal as the sidecar."""
         method, request = _unpacked(method, request)
         if method == "ListSchedules" and self._catalog is not None:
             decide: Callable[[Any, Context], Any] = self._list_schedules
@@ -51,7 +51,7 @@ class Decider:
             raise rejection.error() from None
 
     def is_bulk(self, method: str, request: Any, least: int) -> bool:
-        """Say whether a request has so many IDs, and can be decided."""
+        """Say whether a request has at least ``least`` IDs, and can be decided here."""
         method, request = _unpacked(method, request)
         if method not in ("AssignSlots", "ListDueRuns") or count_ids(request.ids) < least:
             return False
@@ -61,7 +61,7 @@ class Decider:
             self.context.without_zones(request.ids)
             self.context.schedule(request)
         except (NeedsSidecar, Rejection):
-            return False  # the one needs a sidecar in any case, the other is refused at once
+            return False  # it needs a sidecar in any case, or is refused at once
         return True
 
     def _list_schedules(self, request: pb.ListSchedulesRequest, _: Context) -> Any:
@@ -78,7 +78,7 @@ def needs_sidecar(method: str) -> NeedsSidecar:
 
 
 def _unpacked(method: str, request: Any) -> tuple[str, Any]:
-    """Return a request as a message: that of packed IDs is written already."""
+    """Return a request as a message: that of packed IDs is already serialized."""
     if method == "AssignPacked":
         return "AssignSlots", pb.AssignSlotsRequest.FromString(request)
     return method, request

@@ -1,4 +1,4 @@
-"""``ListDueRuns``: what is due, and what was missed. Instants are milliseconds."""
+"""``ListDueRuns``: due runs and missed runs. Instants are in milliseconds."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ def list_due_runs(request: pb.ListDueRunsRequest, context: Context) -> pb.ListDu
 
 
 def check_policy(request: pb.ListDueRunsRequest) -> None:
-    """Leave the policy to the sidecar that lists more than one missed run of an ID."""
+    """Raise ``NeedsSidecar`` for the policy that lists more than one missed run of an ID."""
     if request.catch_up_policy.missed_run_policy == pb.MISSED_RUN_POLICY_RUN_ALL:
         raise NeedsSidecar("the policy RUN_ALL needs a sidecar: clients list one missed run alone")
 
 
 class _Due:
-    """A checked question for due runs."""
+    """A checked request for due runs."""
 
     def __init__(
         self, schedule: LocalSchedule, request: pb.ListDueRunsRequest, now_time: int
@@ -151,8 +151,9 @@ class _Due:
         #: Runs before this are listed.
         self.end = ceil_millis(now_time + ahead)
         self._min_gap = ceil_millis(gap)
-        #: Runs before this are late, and before that dropped.
+        #: Runs before this were missed.
         self._on_time_from = ceil_millis(now_time - tolerance)
+        #: Runs before this are dropped.
         self._caught_up_from = ceil_millis(now_time - caught_up)
         self._smear_millis = floor_millis(smear)
         self._latest_skew = ahead + skew
@@ -162,7 +163,7 @@ class _Due:
         self._salt = schedule.grid.salt if schedule.grid.placement == HASH else b""
 
     def check_watermark(self, field: str, millis: int) -> int:
-        """Refuse a watermark outside of time, or further after now than clocks may differ."""
+        """Refuse a watermark outside of the years 1 to 9999, or too far after now."""
         shown = moment_text(millis * MILLISECOND) if is_in_time(millis) else ""
         if millis > self._last_watermark:
             latest = self._last_watermark
@@ -180,7 +181,7 @@ class _Due:
     def add(self, rows: _Rows, row: int, plain: PlainId, runs: PlaceRuns, watermark: int) -> None:
         """Add the due runs of an ID: the late one first."""
         first, caught_up, on_time, due, behind = map(runs.first_cycle, self._bounds(watermark))
-        # Runs that are listed before they are due take no missed run's place.
+        # Runs that look_ahead adds do not replace a missed run.
         wants_late = not self._drops and caught_up < on_time == due
         rows.dropped += on_time - first - wants_late
         next_due = runs.next_start(behind)
@@ -204,8 +205,8 @@ class _Due:
             rows.push(row, cycle_index, start, start)
 
     def _bounds(self, watermark: int) -> tuple[int, ...]:
-        """Return what the runs of an ID are divided by."""
-        if self._bounds_of_last[0] != watermark:  # most IDs have that of the one before
+        """Return the instants that divide the runs of an ID into missed, due and later ones."""
+        if self._bounds_of_last[0] != watermark:  # most IDs have the watermark of the one before
             last = max(self.end, watermark)
             bounds = (watermark, self._caught_up_from, self._on_time_from, self.now, last)
             within = [within_time(min(max(bound, watermark), last)) for bound in bounds]
@@ -223,7 +224,7 @@ class _Due:
 
 
 class _Rows:
-    """Rows of a page, and what counts all pages."""
+    """The rows of a page, and the counts over all pages."""
 
     def __init__(self, first_row: int, page_size: int) -> None:
         self.page_size = page_size or DUE_RUNS.maximum
@@ -260,11 +261,11 @@ class _Rows:
 
 
 class _Watermarks:
-    """Until when runs were listed before: one for all IDs, or one for each."""
+    """The times up to which runs were listed before: one for all IDs, or one for each."""
 
     def __init__(self, due: _Due, request: pb.ListDueRunsRequest, id_count: int) -> None:
         field, each = "watermark_time", request.watermark_unix_millis
-        #: What all IDs share; of IDs with their own, nothing.
+        #: The watermark of all IDs; before all instants if each ID has its own.
         self.shared = -_NEVER
         self._each: Sequence[int] = each
         if request.HasField(field):
@@ -296,7 +297,7 @@ def _policy_span(policy: pb.CatchUpPolicy, field: str) -> int | None:
 
 
 def _check_tolerance(schedule: LocalSchedule, tolerance: int | None, default: int) -> int:
-    """With kinds, a run may start late by what a run time leaves of a gap, and no more."""
+    """Check the tolerance with kinds: a run may be late by what a run time leaves of a gap."""
     assert schedule.kinds is not None
     longest = schedule.kinds.longest_tolerance()
     value = min(default, longest) if tolerance is None else tolerance

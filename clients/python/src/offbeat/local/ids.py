@@ -1,4 +1,4 @@
-"""IDs of messages: their canonical texts, and the numbers that a twister is seeded with."""
+"""IDs of messages: their canonical texts, and the numbers that seed a twister."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _MOST_DIGITS = 39
 
 
 class PlainId(NamedTuple):
-    """An ID as it is placed."""
+    """An ID in the form that is placed."""
 
     #: The name of its type, for refusals.
     type_name: str
     #: The canonical text.
     text: str
-    #: Of UUIDs and integers.
+    #: The value of a UUID or an integer.
     number: int = 0
-    #: Of fractions.
+    #: The value of a fraction.
     fraction: float = 0.0
 
     @property
     def is_identity(self) -> bool:
-        """Whether equal IDs are one: a fraction may be stored for two rows."""
+        """Whether equal IDs are the same ID: two rows may store the same fraction."""
         return self.type_name != "fraction"
 
 
@@ -138,7 +138,7 @@ class Column:
         return len(self.values)
 
     def ids(self) -> Iterator[PlainId | Rejection]:
-        """Yield each ID, or why it is none."""
+        """Yield each ID, or its rejection."""
         read = _COLUMNS[self.name]
         for value in self.values:
             try:
@@ -147,7 +147,7 @@ class Column:
                 yield rejection
 
     def refuse(self, row: int, rejection: Rejection) -> None:
-        """Keep why the ID of a row is refused; beyond many, the reason alone."""
+        """Record why the ID of a row is refused; after 1,000 errors, only the reason."""
         error = pb.IdError(id_index=row, reason=rejection.reason)
         if len(self.errors) < DETAILED_ERRORS.maximum:
             error.field = rejection.under(f"ids.{self.name}[{row}]").field
@@ -177,13 +177,13 @@ def read_column(message: pb.IdBatch) -> Column:
 
 
 def count_ids(message: pb.IdBatch) -> int:
-    """Return how many IDs a batch holds, right or wrong."""
+    """Return how many IDs a batch holds, valid or not."""
     counts = (len(getattr(message, name)) for name in _COLUMNS if name != "packed_uuids")
     return sum(counts, len(message.packed_uuids) // _UUID_BYTES)
 
 
 def check_count(field: str, count: int, id_count: int) -> None:
-    """Refuse a column that has other than one element for each ID."""
+    """Refuse a column that does not have one element for each ID."""
     if count != id_count:
         value = f"{count} for {id_count} IDs"
         raise Rejection(CONTRADICTORY, field, value, "must be none, or one for each ID")

@@ -1,4 +1,4 @@
-"""Kinds that a schedule declares: where each stands, and the turns of its catch-up clock."""
+"""The kinds that a schedule declares: the slots of each, and the turns of the catch-up clock."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from .times import MILLISECOND, ceil_millis, span_text
 #: Without a catch-up span, a cycle has this many turns or more.
 _DEFAULT_TURNS = 8
 
-#: A refusal names so many kinds.
+#: How many kinds a refusal names at most.
 _SHOWN = 8
 
 
 @dataclass(frozen=True)
 class LocalKind:
-    """A kind of a schedule. Spans are nanoseconds."""
+    """A kind of a schedule. Spans are in nanoseconds."""
 
     name: str
     run_time: int | None
     #: Slots from kind 0 to this kind.
     offset: int
-    #: Slots from this kind to the next, around the cycle.
+    #: Slots from this kind to the next one, around the cycle.
     gap: int
-    #: The same as a span.
+    #: The gap as a span.
     gap_time: int
 
 
 @dataclass(frozen=True)
 class Turns:
-    """The equal parts of a cycle in each of which every late run has a place."""
+    """The equal parts of a cycle. In each of them, every kind has a place for late runs."""
 
     count: int
     #: Over how much time late runs are spread, in nanoseconds.
@@ -60,7 +60,7 @@ class Kinds:
     turns: Turns
 
     def index_of(self, name: str) -> int:
-        """Return the index of a kind; none is refused, as a name that is not declared."""
+        """Return the index of a kind; refuse an empty name, or one that is not declared."""
         for index, kind in enumerate(self.kinds):
             if kind.name == name:
                 return index
@@ -78,7 +78,7 @@ class Kinds:
 
 
 def goes_with_kinds(spec: pb.ScheduleSpec, catch_up_span: int | None) -> None:
-    """Refuse what only kinds give a meaning."""
+    """Refuse fields that need kinds, in a spec without kinds."""
     allowed = "must not be set without kinds"
     if spec.kind_spacing == pb.KIND_SPACING_STABLE:
         raise Rejection(CONTRADICTORY, "kind_spacing", "STABLE", allowed)
@@ -131,7 +131,7 @@ def _check_names(spec: pb.ScheduleSpec, run_times: list[int | None]) -> None:
 
 
 def _spaced(grid: Grid, count: int, stable: bool) -> list[int]:
-    """Return the slots of kinds that need no more than one each."""
+    """Return the positions of kinds that need one slot each."""
     slots = grid.slot_count
     if stable:  # van der Corput's sequence in base 2
         positions = [int(f"{kind:032b}"[::-1], 2) * slots >> 32 for kind in range(count)]
@@ -149,7 +149,7 @@ def _spaced(grid: Grid, count: int, stable: bool) -> list[int]:
 
 
 def _needs(run_times: list[int | None], grid: Grid, slot: int) -> list[int]:
-    """Return the slots that each run time needs, rounded up."""
+    """Return how many slots each run time needs, rounded up."""
     period = grid.slot_count * slot
     needs = []
     for index, run_time in enumerate(run_times):
@@ -163,7 +163,7 @@ def _needs(run_times: list[int | None], grid: Grid, slot: int) -> list[int]:
 
 
 def _with_needs(grid: Grid, needs: list[int]) -> list[int]:
-    """Return the slots of kinds that need so many: what is left is shared evenly."""
+    """Return the positions of kinds that need several slots; the other slots are shared evenly."""
     slots, total = grid.slot_count, sum(needs)
     if total > slots:
         value = f"a need of {total} slots"
@@ -179,7 +179,7 @@ def _gaps(positions: list[int], slots: int) -> list[int]:
     gaps = [slots] * len(positions)
     if len(positions) > 1:
         for (position, kind), (following, _) in zip(order, [*order[1:], order[0]]):
-            # Only the last kind in the cycle has the next one behind it.
+            # After the last kind of the cycle, the next one is the first kind of the next cycle.
             gaps[kind] = following - position + (slots if following < position else 0)
     return gaps
 
@@ -187,7 +187,7 @@ def _gaps(positions: list[int], slots: int) -> list[int]:
 def _check_turns(
     span: int | None, grid: Grid, tick_millis: int, kinds: tuple[LocalKind, ...]
 ) -> Turns:
-    """Check a catch-up span, or take the default."""
+    """Check a catch-up span, or compute the default."""
     period = grid.period_ticks * tick_millis
     least_turn = _least_turn(grid.slot_count, kinds)
     fewest = 2 * len(kinds)
@@ -228,7 +228,7 @@ def _check_turns(
 def _least_turn(slots: int, kinds: tuple[LocalKind, ...]) -> int:
     """Return the shortest turn, in milliseconds, that holds each run time.
 
-    A millisecond more, which rounding may take.
+    One millisecond is added for rounding.
     """
     if len(kinds) < 2:
         return 1
@@ -239,7 +239,7 @@ def _least_turn(slots: int, kinds: tuple[LocalKind, ...]) -> int:
 
 
 def _divisors(number: int) -> list[int]:
-    """Return all divisors, rising. Cycles have up to 316,224,000,000 ticks: 281,000 are tried."""
+    """Return all divisors, rising: at most 281,000 trials, as cycles have up to 3.2e11 ticks."""
     rest, found, prime = number, [1], 2
     while prime * prime <= rest:
         known, power = list(found), 1

@@ -24,7 +24,7 @@ class _Lanes:
 
     names: list[str]
     worker_counts: list[int]
-    #: In nanoseconds; ``None`` without an end.
+    #: In nanoseconds; ``None`` without a timeout.
     timeouts: list[int | None]
     suspends: bool
     max_express_slow_probability: float
@@ -37,7 +37,7 @@ class _Lanes:
         return self.names.index(name)
 
     def at_least(self, place: int) -> int | None:
-        """Return the first lane with workers from a place on."""
+        """Return the first lane with workers from a place on; ``None`` if there is none."""
         lanes = range(place, len(self.names))
         return next((lane for lane in lanes if self.worker_counts[lane]), None)
 
@@ -82,7 +82,7 @@ def route_job(request: pb.RouteJobRequest, _: object) -> pb.RouteJobResponse:
 
 
 def _first_lane(lanes: _Lanes, prediction: float | int | None) -> int:
-    """Return where an untried job begins: by a probability, or by a run time in nanoseconds."""
+    """Return the first lane of an untried job, by a probability or a run time in nanoseconds."""
     begins = 0
     if isinstance(prediction, float):
         if not 0.0 <= prediction <= 1.0:
@@ -135,7 +135,7 @@ def _read_lanes(request: pb.RouteJobRequest) -> _Lanes:
 
 
 def _check_lanes(message: pb.LaneSet) -> _Lanes:
-    """Check the names first, then what can be read, then the ranges."""
+    """Check lanes in the sidecar's order: names, then malformed fields, then ranges."""
     names = _check_names(message)
     timeouts = [
         read_span(f"lanes[{place}].attempt_timeout", lane.attempt_timeout)

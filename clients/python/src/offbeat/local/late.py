@@ -1,6 +1,6 @@
-"""The catch-up clock: where late runs start, so that kinds keep apart however late each is.
+"""The catch-up clock: when late runs start, so that kinds keep apart however late each is.
 
-``proto/offbeat/v1/due_runs.proto`` defines it. Instants are milliseconds.
+``proto/offbeat/v1/due_runs.proto`` defines it. Instants are in milliseconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class CatchUp:
     """The catch-up clock of a kind, for all IDs of a request."""
 
     def __init__(self, schedule: LocalSchedule, kinds: Kinds) -> None:
-        """Work out what all IDs share."""
+        """Compute what all IDs share."""
         kind, leads = schedule.kind or 0, kinds.turns.leads
         offset = kinds.kinds[kind].offset
         self._period, self._anchor = schedule.period_millis, schedule.anchor_millis
@@ -24,8 +24,8 @@ class CatchUp:
         #: From the start of a turn to the place of hash 0.
         self._in_turn = self._turn * offset // schedule.grid.slot_count
         self._lead = leads[kind]
-        #: Of each other kind: how much later it runs, and what is kept free behind its runs. One
-        #: may start late by the tolerance, and so behind a run of ours.
+        #: For each other kind: how much later it runs, and how long is kept free after its runs.
+        #: Such a run may be late by up to the tolerance, and so start after a run of this kind.
         self._others = [
             ((other.offset - offset) * schedule.slot_millis, max(lead, self._lead))
             for index, (other, lead) in enumerate(zip(kinds.kinds, leads))
@@ -36,7 +36,7 @@ class CatchUp:
     def start(self, origin: int, smear_hash: int, now: int) -> int | None:
         """Return the first free place of an ID at or after now; ``None`` without one in two cycles.
 
-        ``origin`` is its run in cycle 0.
+        ``origin`` is the start of its run in cycle 0.
         """
         place = ((smear_hash * self._turn >> 64) + self._in_turn) % self._turn
         first = now + (place - (now - self._anchor)) % self._turn
@@ -58,7 +58,7 @@ class CatchUp:
         return True
 
     def _charge(self, count: int) -> None:
-        """Count what was looked through; all IDs together may need only so much."""
+        """Count the places that were searched; there is a limit for all IDs together."""
         self._work += count
         if not DUE_CYCLES.allows(self._work):
             allowed = (

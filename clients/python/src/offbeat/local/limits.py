@@ -1,4 +1,4 @@
-"""The limits of local decisions: those of the sidecar, in its words (docs/limits.md)."""
+"""The limits of local decisions: the same as the sidecar's, in its words (docs/limits.md)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .rejections import OUT_OF_RANGE, Rejection
 
 
 class Limit(NamedTuple):
-    """A range, both ends included, and the unit of what it limits."""
+    """A range that includes both ends, and its unit."""
 
     minimum: int
     maximum: int

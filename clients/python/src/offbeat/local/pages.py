@@ -1,7 +1,7 @@
-"""Tokens of pages, of the sidecar's form: either can continue what the other began.
+"""Page tokens in the sidecar's format: client and sidecar can continue each other's pages.
 
-A token is the number of its form, four bytes of a digest against typing errors, and what the
-first page was asked of: a digest of the request, its now, and the first row of the next page.
+A token holds the number of its format, four bytes of a digest against typing errors, a digest of
+the request of the first page, its ``now_time``, and the first row of the next page.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Page:
     """The page that a request asks for."""
 
     def __init__(self, request: pb.ListDueRunsRequest, id_count: int) -> None:
-        """Take the token of a request."""
+        """Read the token of a request, if it has one."""
         self._digest = _digest(request, id_count)
         self._now: int | None = None
         self.first_row = 0
@@ -57,7 +57,7 @@ class Page:
         self._now = now
 
     def now(self, given: int | None, clock: Callable[[], int]) -> int:
-        """Return the now of all pages, which the first one has set."""
+        """Return the ``now_time`` of all pages, which the first page sets."""
         if self._now is None:
             return clock() if given is None else given
         if given not in (None, self._now):
@@ -67,7 +67,7 @@ class Page:
         return self._now
 
     def token(self, now: int, first_row: int) -> str:
-        """Return the token of the page that begins with a row."""
+        """Return the token of the page that begins with ``first_row``."""
         content = _CONTENT.pack(self._digest, now // SECOND, now % SECOND, first_row)
         data = _FORM + _check(content) + content
         return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
@@ -78,7 +78,7 @@ def _check(content: bytes) -> bytes:
 
 
 def _digest(request: pb.ListDueRunsRequest, id_count: int) -> bytes:
-    """Return what tells a request from others; of the columns, their lengths alone."""
+    """Return a digest that identifies a request; of its columns, only the lengths count."""
     lengths = (id_count, len(request.weights), len(request.watermark_unix_millis))
     same = pb.ListDueRunsRequest(schedule=request.schedule, kind=request.kind)
     for field in ("watermark_time", "catch_up_policy", "max_clock_skew", "look_ahead"):

@@ -1,6 +1,6 @@
 """Placements: how an ID becomes a place in the cycle, before kinds move it.
 
-``proto/offbeat/v1/schedule.proto`` defines each to the bit.
+``proto/offbeat/v1/schedule.proto`` defines each of them, bit for bit.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Grid(NamedTuple):
     placement: str
     slot_count: int
     slot_ticks: int
-    #: HASH: in UTF-8.
+    #: With HASH only; in UTF-8.
     salt: bytes = b""
-    #: TWISTER.
+    #: With TWISTER only.
     bucket_count: int = 0
 
     @property
@@ -49,19 +49,19 @@ class Grid(NamedTuple):
             return min(int(plain.fraction * ticks), ticks - 1), plain.fraction
         bucket = plain.number % self.bucket_count
         slot = bucket * self.slot_count // self.bucket_count
-        # A generator of its own: that of the module stays as it is.
+        # A separate generator, so that the state of the module's own one does not change.
         drawn = random.Random(plain.number).randrange(self.slot_ticks)
         return slot * self.slot_ticks + drawn, bucket
 
 
 def digest(salt: bytes, text: str) -> int:
-    """Return MD5(salt + canonical text) as one big-endian integer. It protects nothing."""
+    """Return MD5(salt + canonical text) as one big-endian integer. It is not for security."""
     hashed = hashlib.md5(salt + text.encode(), usedforsecurity=False)
     return int.from_bytes(hashed.digest(), "big")
 
 
 def hash_bound(offset: int, ticks: int) -> int:
-    """Return the smallest hash whose offset is so much or more, of so many ticks."""
+    """Return the smallest hash whose offset in a cycle of ``ticks`` is at least ``offset``."""
     return -((-offset << 64) // ticks)
 
 

@@ -15,14 +15,14 @@ ID_TYPE_UNSUITABLE = "ERROR_REASON_ID_TYPE_UNSUITABLE"
 KINDS_DO_NOT_FIT = "ERROR_REASON_KINDS_DO_NOT_FIT"
 UNKNOWN_SCHEDULE = "ERROR_REASON_UNKNOWN_SCHEDULE"
 
-#: Longer values are cut.
+#: Longer values are shortened.
 _MAX_VALUE_CHARACTERS = 80
 
 _ESCAPES = {"\t": "\\t", "\r": "\\r", "\n": "\\n"}
 
 
 class Rejection(Exception):
-    """A refusal on its way out, on which messages around the field add their names."""
+    """A refusal. As it propagates, each enclosing message adds its name to the field's path."""
 
     def __init__(self, reason: str, field: str, value: object, allowed: str) -> None:
         super().__init__(field)
@@ -32,7 +32,7 @@ class Rejection(Exception):
         self.allowed = _printable(allowed)
 
     def under(self, parent: str) -> Rejection:
-        """Return the refusal as the message sees it that holds the field as ``parent``."""
+        """Prefix the path of the field with ``parent``, and return the refusal."""
         separator = "." if self.field and not self.field.startswith("[") else ""
         self.field = f"{parent}{separator}{self.field}"
         return self
@@ -79,7 +79,7 @@ def number_text(number: float) -> str:
     if number in (float("inf"), float("-inf")):
         return str(number)
     text = f"{number:.0f}" if number == int(number) else repr(number)
-    if "e-" in text:  # all digits that tell the double from others, and no more
+    if "e-" in text:  # `repr` has the fewest digits that identify the double
         mantissa, exponent = text.split("e-")
         sign = "-" if mantissa.startswith("-") else ""
         digits = mantissa.lstrip("-").replace(".", "")

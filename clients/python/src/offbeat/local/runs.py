@@ -1,4 +1,4 @@
-"""When a place runs: cycles are periods, and each has one run. Instants are milliseconds."""
+"""The runs of a place: one in each period. Instants are in milliseconds."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .times import (
 
 
 class PlaceRuns(NamedTuple):
-    """The runs of what stands so many milliseconds after the start of each cycle."""
+    """The runs of a place, at the same offset in every cycle."""
 
-    #: Of the run in cycle 0.
+    #: Start of the run in cycle 0.
     origin: int
     period: int
 
@@ -47,7 +47,7 @@ class PlaceRuns(NamedTuple):
 
 
 def check_from(schedule: LocalSchedule, from_time: int, run_count: int) -> int:
-    """Return an instant in milliseconds, if it leaves room for the runs around it."""
+    """Return an instant in milliseconds; refuse it if it leaves no room for the runs around it."""
     period, cycles = schedule.period_millis, max(run_count, 1)
     millis = ceil_millis(from_time)
     earliest, latest = MIN_MILLIS + period, MAX_MILLIS - cycles * period
@@ -63,7 +63,7 @@ def check_from(schedule: LocalSchedule, from_time: int, run_count: int) -> int:
 
 
 def run_message(start: int, cycle_index: int, run_key: str) -> pb.Run:
-    """Write a run; a fraction has no key."""
+    """Return the message of a run; the key of a fraction is empty."""
     return pb.Run(
         start_time=timestamp_of_millis(start),
         cycle_index=cycle_index,

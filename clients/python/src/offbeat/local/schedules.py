@@ -1,4 +1,4 @@
-"""Schedules of elapsed periods: checked, with their defaults, canonical text and fingerprint."""
+"""Schedules whose cycle is a period: checks, defaults, canonical text and fingerprint."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ _REASONS = {
     "kind_conflicts": "conflicts between kinds need a sidecar, which searches where kinds stand",
 }
 
-#: Schedules that are kept, checked: a program has few.
+#: How many checked schedules are cached: a program has few.
 _KEPT_SCHEDULES = 256
 
 
 @dataclass(frozen=True)
 class LocalSchedule:
-    """A checked schedule; where kinds are declared, as one of them has it."""
+    """A checked schedule; if it declares kinds, it may be the schedule of one kind."""
 
     grid: Grid
     tick_millis: int
@@ -61,13 +61,13 @@ class LocalSchedule:
     fingerprint: str
     #: With every default filled in.
     spec: pb.ScheduleSpec
-    #: ``name/version``, else the fingerprint.
+    #: ``name/version`` of a named schedule, else the fingerprint.
     run_key_root: str
-    #: Index of the kind whose schedule it is, if it is that of one.
+    #: Index of the kind, if this is the schedule of one kind.
     kind: int | None = None
-    #: Ticks that the kind runs after kind 0.
+    #: How many ticks the kind runs after kind 0.
     rotation_ticks: int = 0
-    #: The schedule as each kind has it, by name.
+    #: The schedules of the kinds, by name.
     _of_kinds: dict[str, LocalSchedule] = field(init=False, default_factory=dict)
 
     @property
@@ -83,7 +83,7 @@ class LocalSchedule:
         return self.grid.slot_ticks * self.tick_millis
 
     def of_kind(self, name: str) -> LocalSchedule:
-        """Return the schedule as a kind has it; without kinds, any name is a label."""
+        """Return the schedule of a kind; without kinds, any name is only a label."""
         if self.kinds is None:
             return self
         known = self._of_kinds.get(name)
@@ -109,7 +109,7 @@ class LocalSchedule:
         return pb.ScheduleIdentity(fingerprint=self.fingerprint, run_key_root=self.run_key_root)
 
     def named(self, name: str) -> LocalSchedule:
-        """Return the same, known by name: its run keys begin with that."""
+        """Return the same schedule with run keys that begin with a name."""
         return replace(self, run_key_root=name)
 
     def span_of_ticks(self, ticks: int) -> int:
@@ -118,12 +118,12 @@ class LocalSchedule:
 
 
 def check_spec(spec: pb.ScheduleSpec) -> LocalSchedule:
-    """Check a spec, or remember that it was checked."""
+    """Check a spec; the results are cached."""
     return _checked(spec.SerializeToString())
 
 
 def needs_sidecar(spec: pb.ScheduleSpec) -> str | None:
-    """Say why a spec cannot be decided here, as far as its fields alone tell."""
+    """Say why a spec cannot be decided here, by its fields alone; ``None`` if it can."""
     if spec.WhichOneof("cycle") == "calendar":
         return _REASONS["calendar"]
     for name in ("active_windows", "exclusions", "kind_conflicts"):
@@ -142,7 +142,7 @@ def _checked(data: bytes) -> LocalSchedule:
 
 
 def _check(spec: pb.ScheduleSpec) -> LocalSchedule:
-    """Check the fields in the sidecar's order: what cannot be read first, then what cannot be."""
+    """Check the fields in the sidecar's order: malformed ones first, then invalid ones."""
     if spec.WhichOneof("cycle") is None:
         raise missing("period", "must be 1 ms to 316224000 s (3660 days)")
     period = read_span("period", spec.period)
@@ -203,7 +203,7 @@ def _canonical_text(
     profile: int,
     kinds: Kinds | None,
 ) -> str:
-    """Return what the fingerprint is taken of."""
+    """Return the text whose SHA-256 is the fingerprint."""
     lines = [
         "offbeat.v1.Schedule",
         f"period={span_text(period)}",

@@ -31,7 +31,7 @@ _PREDICATES_NEED_HASH = "predicates of {} need a sidecar: clients write those of
 def describe_schedule(
     request: pb.DescribeScheduleRequest, context: Context
 ) -> pb.DescribeScheduleResponse:
-    """Describe a schedule, without the load to expect."""
+    """Describe a schedule, without the expected load."""
     if request.HasField("population"):
         raise NeedsSidecar("the load to expect needs a sidecar")
     schedule = context.schedule(request)
@@ -83,7 +83,7 @@ def list_slots(request: pb.ListSlotsRequest, context: Context) -> pb.ListSlotsRe
     has_target = request.HasField("sql_target")
     if has_target:
         _without_zone_column(request.sql_target)
-    # Slots are those of all kinds; rows are those of one.
+    # All kinds have the same slots; rows are those of one kind.
     of_kind = has_target or request.kind
     schedule = context.schedule_of_kind(request) if of_kind else context.schedule(request)
     members = _membership(schedule, request.sql_target) if has_target else None
@@ -149,7 +149,7 @@ def window_predicate(
 
 
 def _offsets_running_in(schedule: LocalSchedule, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the ticks of the cycle in a window: a range, and a second one around its start."""
+    """Return the ticks of the cycle in a window: one range, or two around a cycle's start."""
     if end < start:
         raise _before_start(start, end)
     period = schedule.period_ticks
@@ -181,7 +181,7 @@ def _slots_before(schedule: LocalSchedule, millis: int) -> int:
 
 
 def _slot(schedule: LocalSchedule, number: int) -> pb.Slot | None:
-    """Return a slot counted from the anchor, if it lies in the years 1 to 9999."""
+    """Return a slot, counted from the anchor; ``None`` outside of the years 1 to 9999."""
     start = schedule.anchor_millis + number * schedule.slot_millis
     start_time = timestamp_of_millis(start)
     end_time = timestamp_of_millis(start + schedule.slot_millis)

@@ -1,6 +1,6 @@
-"""Which rows a slot or a window holds, as a condition of SQL over the hash of the ID.
+"""SQL conditions over the hash of the ID, for the rows of a slot or a window.
 
-``docs/sql.md`` has the statements of each database and type of column.
+``docs/sql.md`` has the statements for each database and column type.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .sql_keys import MARIADB, MYSQL, POSTGRESQL, SQLITE, key
 
 _LITERAL, _QUESTION_MARK, _FORMAT, _DOLLAR, _NAMED = 1, 2, 3, 4, 5
 
-#: Behind the last hash.
+#: One more than the largest hash.
 _ALL = 1 << 64
 
 _GENERATED_TYPE = "CHAR(16) CHARACTER SET ascii COLLATE ascii_bin"
 
 
 class Membership:
-    """A schedule over a column: which rows a slot or a window holds."""
+    """Predicates for the rows of slots and windows, by a schedule over a column of IDs."""
 
     def __init__(self, schedule: LocalSchedule, target: pb.SqlTarget) -> None:
         """Check that the database can decide the schedule over the column."""
@@ -45,11 +45,11 @@ class Membership:
         qualified = self._qualified(target.column)
         self._compared = key(dialect, target.column_type, qualified, salt)
         self.index = self._index(expression)
-        if dialect in (MYSQL, MARIADB):  # the generated column that holds it
+        if dialect in (MYSQL, MARIADB):  # a generated column holds the expression
             self._compared = self._qualified(self.index.name)
 
     def slot(self, slot_index: int) -> pb.SqlPredicate:
-        """Return which rows belong to a slot."""
+        """Return the predicate for the rows of a slot."""
         grid, rotation = self._schedule.grid, self._schedule.rotation_ticks
         slot = (slot_index - rotation // grid.slot_ticks) % grid.slot_count
         first, behind = slot * grid.slot_ticks, (slot + 1) * grid.slot_ticks
@@ -57,7 +57,7 @@ class Membership:
         return self._predicate([(hash_bound(first, ticks), hash_bound(behind, ticks))])
 
     def window(self, offsets: list[tuple[int, int]]) -> pb.SqlPredicate:
-        """Return which rows have an offset in one of these ranges of ticks."""
+        """Return the predicate for rows with an offset in one of these ranges of ticks."""
         ticks, rotation = self._schedule.period_ticks, self._schedule.rotation_ticks
         ranges = []
         for start, end in offsets:
@@ -71,7 +71,7 @@ class Membership:
         conditions = []
         for low, high in ranges:
             condition = f"{compared} >= {binder.bind(f'{low:016x}')}"
-            if high < _ALL:  # nothing lies behind the end of the cycle
+            if high < _ALL:  # the end of the cycle needs no upper bound
                 condition += f" AND {compared} < {binder.bind(f'{high:016x}')}"
             conditions.append(f"({condition})")
         sql = conditions[0] if len(conditions) == 1 else f"({' OR '.join(conditions)})"
@@ -87,7 +87,7 @@ class Membership:
 
     def _index(self, expression: str) -> pb.SqlIndex:
         target, dialect = self._target, self._target.dialect
-        # Columns and indexes of MySQL live in their table; names of indexes elsewhere in a schema.
+        # In MySQL, names of columns and indexes belong to a table; elsewhere, to a schema.
         table = "" if dialect in (MYSQL, MARIADB) else target.table
         digest = hashlib.sha256("\0".join((table, expression)).encode()).hexdigest()
         name = f"offbeat_hash_{digest[:8]}"
@@ -103,7 +103,7 @@ class Membership:
         elif dialect == SQLITE:
             on = f"{self._quoted(target.table)} ({expression})"
             statements = [f"CREATE INDEX IF NOT EXISTS {in_schema(name)} ON {on}"]
-        else:  # two statements: both at once would lock the table against writes
+        else:  # two statements, because a single one would lock the table against writes
             alter = f"ALTER TABLE {in_schema(target.table)} ADD"
             unless = "IF NOT EXISTS " if dialect == MARIADB else ""
             statements = [
@@ -115,7 +115,7 @@ class Membership:
 
 
 def _unrotated(start: int, end: int, shift: int, ticks: int) -> list[tuple[int, int]]:
-    """Return which ticks a kind's rotation moves to these."""
+    """Return the ranges of ticks that a kind's rotation moves to the given range."""
     if start >= shift:
         return [(start - shift, end - shift)]
     if end <= shift:
@@ -124,7 +124,7 @@ def _unrotated(start: int, end: int, shift: int, ticks: int) -> list[tuple[int, 
 
 
 def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the ranges in order; those that touch are one."""
+    """Sort ranges, and merge those that touch."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(ranges):
         if merged and start <= merged[-1][1]:
@@ -135,7 +135,7 @@ def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class _Binder:
-    """Collects what is to be bound, and writes what stands for it."""
+    """Collects the values to bind, and returns their placeholders."""
 
     def __init__(self, style: int, first_number: int) -> None:
         self.parameters: list[pb.SqlParameter] = []
@@ -153,7 +153,7 @@ class _Binder:
         ]
 
     def text(self, sql: str) -> str:
-        """Return text that stands as it is, where ``%`` may begin a placeholder."""
+        """Return literal text, escaped if ``%`` begins a placeholder."""
         return sql.replace("%", "%%") if self._style == _FORMAT else sql
 
 

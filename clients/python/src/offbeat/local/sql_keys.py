@@ -1,4 +1,4 @@
-"""The expression that decides an ID's slot by its hash, as each database computes it."""
+"""The expression for the hash of an ID, which decides its slot, in each database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TYPES = (
 
 
 def key(dialect: int, column_type: int, column: str, salt: str) -> str:
-    """Return the expression that is compared: the first 16 digits of the hash, or more."""
+    """Return the expression to compare: the first 16 digits of the hash, or more."""
     if column_type == _UUID and dialect in (MYSQL, SQLITE):
         allowed = "only PostgreSQL and MariaDB have a type uuid: say how the column stores it"
         raise Rejection(CONTRADICTORY, "column_type", f"UUID of {_DIALECTS[dialect]}", allowed)
@@ -53,7 +53,7 @@ def key(dialect: int, column_type: int, column: str, salt: str) -> str:
         return f'md5({salted}) COLLATE "C"'
     text = _MYSQL_TEXTS[column_type](column)
     salted = f"CONCAT({_utf8(_mysql_salt(salt))}, {text})" if salt else text
-    # In sql_mode ORACLE, CONCAT passes over NULL.
+    # In sql_mode ORACLE, CONCAT skips NULL.
     stored = _stored(column_type, column)
     return f"IF({stored} IS NULL, NULL, LEFT(MD5({salted}), 16))"
 
@@ -71,12 +71,12 @@ def _unswapped(column: str) -> str:
 
 
 def _utf8(text: str) -> str:
-    """MySQL: the bytes of UTF-8, with any character set of column and connection."""
+    """MySQL: text as UTF-8, for any character set of column and connection."""
     return f"CONVERT({text} USING utf8mb4)"
 
 
 def _stored(column_type: int, column: str) -> str:
-    """MySQL: a column in an expression; MariaDB takes no CHAR into a generated column as it is."""
+    """MySQL: a column in an expression; MariaDB refuses plain CHAR in a generated column."""
     return f"RTRIM({column})" if column_type in (_UUID_TEXT, _DIGITS) else column
 
 
@@ -86,7 +86,7 @@ def _joined(groups: list[str]) -> str:
 
 
 def _hyphenated_bytes(column: str, first_groups: str) -> str:
-    """MySQL: bytes as the text of a UUID whose first three groups are these."""
+    """MySQL: bytes as the text of a UUID, with the positions of its first three groups."""
     parts = [*first_groups.split("; "), "9, 2", "11, 6"]
     groups = [f"HEX(SUBSTR({column}, {part}))" for part in parts]
     return _utf8(f"LOWER({_joined(groups)})")
@@ -99,7 +99,7 @@ def _hyphenated_digits(column: str) -> str:
     return _utf8(_joined([f"SUBSTR({digits}, {part})" for part in parts]))
 
 
-#: The canonical text of an ID, by what its column holds.
+#: The expression for the canonical text of an ID, by column type.
 _POSTGRESQL_TEXTS: dict[int, Callable[[str], str]] = {
     _UUID: lambda column: f"CAST({column} AS text)",
     _BYTES: lambda column: _hyphenated(f"encode({column}, 'hex')"),
@@ -116,13 +116,13 @@ _MYSQL_TEXTS: dict[int, Callable[[str], str]] = {
     _SWAPPED: lambda column: _hyphenated_bytes(column, "5, 4; 3, 2; 1, 2"),
     _UUID_TEXT: lambda column: f"LOWER({_utf8(f'RTRIM({column})')})",
     _DIGITS: _hyphenated_digits,
-    _INTEGER: lambda column: _utf8(f"CONCAT({column} + 0)"),  # as a number: ZEROFILL is for show
+    _INTEGER: lambda column: _utf8(f"CONCAT({column} + 0)"),  # a number, without ZEROFILL's zeros
     _TEXT: _utf8,
 }
 
 
 def _postgresql_salt(salt: str) -> str:
-    """Return a salt as text; what drivers or settings give a meaning stands by its number."""
+    """Return a salt as text; characters with a meaning to drivers or settings go by number."""
     parts, plain = [], ""
     for character in salt:
         if not _is_special(character):
@@ -135,7 +135,7 @@ def _postgresql_salt(salt: str) -> str:
 
 
 def _mysql_salt(salt: str) -> str:
-    """Return a salt as bytes: readable if nothing can change it, else in hexadecimal."""
+    """Return a salt as bytes: in plain text if it needs no escaping, else in hexadecimal."""
     if salt.isascii() and not any(map(_is_special, salt)):
         return f"'{salt}'"
     return f"X'{salt.encode().hex()}'"

@@ -1,4 +1,4 @@
-"""Spans and instants as whole nanoseconds, and as the protocol writes them."""
+"""Spans and instants as whole nanoseconds, and as messages and texts."""
 
 from __future__ import annotations
 
@@ -74,18 +74,18 @@ def is_in_time(millis: int) -> bool:
 
 
 def within_time(millis: int) -> int:
-    """Return the nearest instant in the years 1 to 9999, or their end."""
+    """Clamp an instant to the years 1 to 9999, including their end."""
     return min(max(millis, MIN_MILLIS), MAX_MILLIS)
 
 
 def span_text(nanos: int) -> str:
-    """Return ``28800s``, ``0.250s``: 0, 3, 6 or 9 digits behind the point."""
+    """Format a span as ``28800s`` or ``0.250s``, with 0, 3, 6 or 9 decimal places."""
     sign, size = ("-" if nanos < 0 else ""), abs(nanos)
     return f"{sign}{size // SECOND}{_fraction(size % SECOND)}s"
 
 
 def moment_text(nanos: int) -> str:
-    """Return ``2026-01-01T00:00:00Z``, with as many digits behind the point as a span has."""
+    """Format an instant as ``2026-01-01T00:00:00Z``, with decimal places as in a span."""
     seconds = _EPOCH + timedelta(seconds=nanos // SECOND)
     return f"{seconds.isoformat()}{_fraction(nanos % SECOND)}Z"
 

@@ -1,4 +1,4 @@
-"""Named spreads: producers submit groups, any number of consumers pull their jobs, spread."""
+"""Named spreads: producers submit groups, and any number of consumers pull their jobs, spread."""
 
 from .aio import AsyncConsumer, AsyncNamedSpread, AsyncProducer
 from .answers import (

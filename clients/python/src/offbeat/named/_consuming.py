@@ -1,4 +1,4 @@
-"""What a consumer remembers and does, without any way to do it."""
+"""The state and the steps of a consumer, independent of how steps are executed."""
 
 from __future__ import annotations
 
@@ -18,31 +18,30 @@ from .answers import EmptyReason, SettleAction, SettleOutcome, SettleResult
 from .jobs import LeasedJob, Settler
 from .tokens import LeaseToken
 
-#: A settlement is sent at the latest so many seconds after it was made, when a job is taken.
+#: How long a settlement is kept at most, in seconds: taking a job after that sends it first.
 _LONGEST_KEPT = 1.0
 
-#: Of a nack or a release.
+#: The longest delay of a nack or a release.
 _LONGEST_DELAY = timedelta(days=1)
 
-#: Those that have a delay.
+#: The actions that have a delay.
 DELAYED = (SettleAction.NACK, SettleAction.RELEASE)
 
-#: Settlements in one call.
+#: The most settlements in one call.
 CALL_JOBS = 4_096
 
 
 class Settlements:
-    """Settlements that were not sent."""
+    """Settlements that have not been sent."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self.waiting: list[tuple[LeasedJob, pb.JobSettlement]] = []
         self.stale_count = 0
         self.closed = False
         self._due = 0.0
 
     def add(self, job: LeasedJob, action: SettleAction, delay: timedelta | None) -> None:
-        """Take one; it should arrive well before the lease ends."""
+        """Add a settlement; it should arrive well before the lease ends."""
         if self.closed:
             raise RuntimeError("the consumer is closed: the settlement would not be sent")
         due = time.monotonic() + min(_LONGEST_KEPT, job.lease_ends_in / 2)
@@ -50,17 +49,17 @@ class Settlements:
         self.waiting.append((job, message_of(job, action, delay)))
 
     def give_back(self, job: LeasedJob) -> None:
-        """Take back a job that was not handed out; its attempt does not count."""
+        """Release a job that was not handed out; its attempt does not count."""
         self.waiting.append((job, message_of(job, SettleAction.RELEASE, None)))
 
     def are_due(self) -> bool:
-        """Whether they should be sent now."""
+        """Say whether the settlements should be sent now."""
         if not self.waiting:
             return False
         return time.monotonic() >= self._due or len(self.waiting) >= CALL_JOBS
 
     def take(self) -> list[tuple[LeasedJob, pb.JobSettlement]]:
-        """Take those of one epoch, as many as a call may have."""
+        """Remove and return settlements of one epoch, as many as one call may have."""
         if not self.waiting:
             return []
         epoch = self.waiting[0][0].epoch
@@ -77,7 +76,7 @@ class Settlements:
         taken: Iterable[tuple[LeasedJob, pb.JobSettlement]],
         results: Sequence[SettleResult],
     ) -> list[tuple[LeasedJob, SettleOutcome]]:
-        """Count those that came to nothing; a job that was released was not done."""
+        """Count stale settlements, except releases, whose jobs were not done; return outcomes."""
         settled = []
         for (job, message), result in zip(taken, results):
             if message.action != pb.SETTLE_ACTION_RELEASE:
@@ -95,13 +94,13 @@ def message_of(
     if delay is not None:
         if not isinstance(delay, timedelta) or not timedelta(0) <= delay <= _LONGEST_DELAY:
             raise refused("delay", delay, "must be a timedelta of 0 s to 86400 s")
-        millis = round(delay / timedelta(milliseconds=1))  # the service counts them
+        millis = round(delay / timedelta(milliseconds=1))  # the service counts milliseconds
         message.delay.CopyFrom(to_duration("delay", timedelta(milliseconds=millis)))
     return message
 
 
 class Consuming:
-    """Jobs that were pulled and not handed out, and settlements that were not sent."""
+    """The jobs of a consumer that are not handed out yet, and its settlements."""
 
     def __init__(
         self,
@@ -112,21 +111,21 @@ class Consuming:
         patience: float,
         settler: Settler,
     ) -> None:
-        """Begin with none."""
+        """Pull nothing yet."""
         self.settlements = Settlements()
-        #: Why the last pull had no job; none if it had some.
+        #: Why the last pull had no job; ``None`` if it had some.
         self.empty_reason: EmptyReason | None = None
         self._handle, self._consumer_id, self._settler = handle, consumer_id, settler
         self._batch_size, self._wait, self._patience = batch_size, wait, patience
         self._ready: deque[LeasedJob] = deque()
 
     def next_job(self) -> Steps[LeasedJob | None]:
-        """Return the next job whose lease lasts; none when the spread has ended."""
+        """Return the next job with an unexpired lease; ``None`` when the spread has ended."""
         while True:
             while self._ready:
                 job = self._ready.popleft()
                 if job.expired:
-                    self.settlements.give_back(job)  # it may be another's by now
+                    self.settlements.give_back(job)  # another consumer may have it by now
                     continue
                 if self.settlements.are_due():
                     yield from self.flush()
@@ -142,7 +141,7 @@ class Consuming:
             self._ready.extend(pulled.jobs)
 
     def flush(self) -> Steps[list[tuple[LeasedJob, SettleOutcome]]]:
-        """Send the settlements; return what became of them."""
+        """Send the settlements; return their outcomes."""
         settled: list[tuple[LeasedJob, SettleOutcome]] = []
         while taken := self.settlements.take():
             messages = [message for _, message in taken]
@@ -150,13 +149,13 @@ class Consuming:
             try:
                 results = yield from patiently(self._patience, settle)
             except BaseException:
-                self.settlements.waiting[:0] = taken  # a later flush may have more luck
+                self.settlements.waiting[:0] = taken  # for a later flush
                 raise
             settled += self.settlements.note(taken, results)
         return settled
 
     def extend_lease(self, job: LeasedJob) -> Steps[datetime | None]:
-        """Extend a lease; return when it ends, or none if it had ended."""
+        """Extend a lease; return when it ends, or ``None`` if it had already ended."""
         asked = time.monotonic()
         message = message_of(job, SettleAction.EXTEND_LEASE, None)
         settle = partial(self._handle.settle, job.epoch, [message])
@@ -167,7 +166,7 @@ class Consuming:
         return job.lease_end_time
 
     def release_rest(self) -> None:
-        """Give back jobs that were not handed out."""
+        """Release the jobs that were not handed out, and take no more settlements."""
         while self._ready:
             self.settlements.give_back(self._ready.popleft())
         self.settlements.closed = True

@@ -25,15 +25,16 @@ from .jobs import PulledJobs, leased_jobs
 
 _UNKNOWN_SPREAD = "ERROR_REASON_UNKNOWN_SPREAD"
 
-#: Dead letters in one call.
+#: The most dead letters in one call.
 _CALL_LETTERS = 4_096
 
-#: A service that restarts again at once loses the spread between its opening and the call.
+#: How often a call opens the spread again: a service that restarts repeatedly may lose it between
+#: its opening and the call.
 _OPENINGS = 4
 
 
 def wait_of(wait: float | timedelta) -> Any:
-    """Return how long a call is to wait, as a message."""
+    """Return how long a call may wait, as a message."""
     path = "max_wait_duration"
     if not isinstance(wait, (int, float, timedelta)):
         raise refused(path, wait, "must be seconds, or a timedelta")
@@ -42,21 +43,21 @@ def wait_of(wait: float | timedelta) -> Any:
 
 
 class Handle:
-    """The name, the spec, and what the last opening was answered.
+    """The name and the spec of a spread, and the last receipt.
 
-    Only producers open a spread again that was closed and drained. A consumer that did so would
-    wait there forever.
+    Only producers reopen a spread that was closed and drained. A consumer that reopened it would
+    wait for jobs forever.
     """
 
     def __init__(self, name: str, spec: NamedSpreadSpec) -> None:
         """Open nothing yet."""
         self.name = name
         self.spec = spec.to_message()
-        #: What the last opening was answered; none before the first.
+        #: The receipt of the last opening or submission; ``None`` before the first.
         self.receipt: pb.Receipt | None = None
 
     def open(self, *, leave_closed: bool = False) -> Steps[SpreadDescription]:
-        """Open the spread, or find it open; or closed, if it is to stay so."""
+        """Open the spread, or find it open; with ``leave_closed``, a closed one stays closed."""
         request = pb.OpenSpreadRequest(
             spread_name=self.name, spec=self.spec, leave_closed=leave_closed
         )
@@ -67,7 +68,7 @@ class Handle:
         return SpreadDescription.from_message(description)
 
     def call(self, method: str, request: Any, wait: float = 0.0) -> Steps[Any]:
-        """Call a method, and again if the spread is not known and has to be opened."""
+        """Call a method; if the service does not know the spread, open it and call again."""
         for _ in range(_OPENINGS):
             try:
                 return (yield Call(method, request, wait))
@@ -107,7 +108,7 @@ class Handle:
         )
 
     def settle(self, epoch: int, settlements: list[pb.JobSettlement]) -> Steps[list[SettleResult]]:
-        """Settle jobs. A spread that is not known (any more) knows no leases."""
+        """Settle jobs; if the service does not know the spread, all leases are stale."""
         request = pb.SettleJobsRequest(spread_name=self.name, epoch=epoch, settlements=settlements)
         try:
             response: pb.SettleJobsResponse = yield Call("SettleJobs", request)
@@ -125,7 +126,7 @@ class Handle:
         return letters, response.next_page_token
 
     def redrive_dead_letters(self, letters: Iterable[DeadLetter]) -> Steps[int]:
-        """Put dead letters back; return how many there were."""
+        """Put dead letters back; return how many of them existed."""
         count = 0
         for epoch, numbers in _numbers_by_epoch(letters):
             request = pb.RedriveDeadLettersRequest(
@@ -138,7 +139,7 @@ class Handle:
         return count
 
     def delete_dead_letters(self, letters: Iterable[DeadLetter]) -> Steps[int]:
-        """Delete dead letters; return how many there were."""
+        """Delete dead letters; return how many of them existed."""
         count = 0
         for epoch, numbers in _numbers_by_epoch(letters):
             request = pb.DeleteDeadLettersRequest(
@@ -163,9 +164,9 @@ class Handle:
 
 
 def _numbers_by_epoch(letters: Iterable[DeadLetter]) -> Iterator[tuple[int, list[int]]]:
-    """Return what goes into each call: an epoch, and numbers of it.
+    """Yield the epoch and the numbers for each call.
 
-    All letters are checked before the first call, so that a refusal leaves all of them alone.
+    All letters are checked before the first call, so that a refusal changes none of them.
     """
     if isinstance(letters, DeadLetter):
         raise refused("letters", letters, "must be an iterable of dead letters, not a single one")

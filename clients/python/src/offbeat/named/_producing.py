@@ -1,4 +1,4 @@
-"""What a producer remembers and does, without any way to do it."""
+"""The state and the steps of a producer, independent of how steps are executed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ._handle import Handle, wait_of
 from ._steps import Steps, patiently
 from .answers import GroupState, GroupStatus
 
-#: Parts of large groups: small enough for any message limit, large enough to be quick.
+#: Size of the parts of large groups: small enough for message limits, large enough to be fast.
 _PART_BYTES, _PART_JOBS = 1 << 20, 65_536
 
-#: Groups that are asked about in a call, and how long that may wait.
+#: How many groups one call asks about, and how long it may wait, in seconds.
 _ASKED_GROUPS, _WAIT = 4_096, 1.0
 
 
@@ -37,9 +37,9 @@ class _Owned:
     group_id: str
     payloads: list[bytes]
     sha256: bytes
-    #: What the spread was opened under when its commit was first sent.
+    #: The receipt of the spread when the group's commit was first sent.
     first_receipt: pb.Receipt | None = None
-    #: Under which epoch it was received last.
+    #: The epoch in which the group was received last; ``None`` if it must be submitted.
     epoch: int | None = None
     settled_ranges: list[pb.IndexRange] = field(default_factory=list)
 
@@ -48,7 +48,6 @@ class Producing:
     """Groups that were submitted, until they are settled."""
 
     def __init__(self, handle: Handle, patience: float) -> None:
-        """Begin with none."""
         self._handle = handle
         self._patience = patience
         self._owned: dict[str, _Owned] = {}
@@ -60,7 +59,7 @@ class Producing:
         return list(self._owned)
 
     def submit(self, group_id: str, jobs: Iterable[bytes | str]) -> Steps[GroupStatus]:
-        """Submit a group, and keep it."""
+        """Submit a group, and keep it until it is settled."""
         owned = self._owned.get(checked_text("group_id", group_id))
         if isinstance(jobs, (str, bytes, bytearray)):
             raise refused("jobs", jobs, "must be an iterable of jobs, and not a single one")
@@ -87,7 +86,7 @@ class Producing:
         return status
 
     def wait(self, timeout: float | timedelta | None) -> Steps[dict[str, GroupStatus]]:
-        """Wait until all groups are settled; submit again what was lost."""
+        """Wait until all groups are settled; submit lost ones again."""
         end = None if timeout is None else time.monotonic() + to_seconds(timeout)
         while self._owned:
             left = _WAIT if end is None else end - time.monotonic()
@@ -111,7 +110,7 @@ class Producing:
 
     def _note(self, status: pb.GroupStatus, epoch: int) -> None:
         owned = self._owned.pop(status.group_id)
-        # Of this epoch, and unknown: settled so long ago that it was forgotten.
+        # Received in this epoch, but unknown: it was settled so long ago that it is forgotten.
         forgotten = status.state == pb.GROUP_STATE_UNKNOWN and owned.epoch == epoch
         if status.state == pb.GROUP_STATE_SETTLED or forgotten:
             ended = GroupStatus.from_message(status)
@@ -120,14 +119,14 @@ class Producing:
                 ended = GroupStatus(owned.group_id, GroupState.SETTLED, count, count, 0)
             self._settled[owned.group_id] = ended
             return
-        self._owned[owned.group_id] = owned  # behind those that were not asked about
+        self._owned[owned.group_id] = owned  # after the groups that were not asked about
         if status.state in (pb.GROUP_STATE_RECEIVED, pb.GROUP_STATE_STORED):
             owned.settled_ranges = list(status.settled_ranges)
         else:
             owned.epoch = None
 
     def _submit_lost(self) -> Steps[None]:
-        """Submit again what an earlier epoch has received."""
+        """Submit groups again that were received in an earlier epoch."""
         for owned in list(self._owned.values()):
             receipt = self._handle.receipt
             if receipt is None or owned.epoch != receipt.epoch:
@@ -141,7 +140,7 @@ class Producing:
                 return (yield from self._send_parts(owned))
             except InvalidArgument as error:
                 if not error.field.endswith("first_job_index"):
-                    raise  # else: a restart has come between its parts
+                    raise  # otherwise, the service restarted between the parts
 
     def _send_parts(self, owned: _Owned) -> Steps[GroupStatus]:
         response = pb.SubmitGroupsResponse()
@@ -158,7 +157,7 @@ class Producing:
                 owned.first_receipt = self._handle.receipt
             else:
                 part.commit.first_receipt.CopyFrom(owned.first_receipt)  # type: ignore[arg-type]
-                del part.commit.settled_ranges[:]  # an attempt before may have set them
+                del part.commit.settled_ranges[:]  # an earlier attempt may have set them
                 part.commit.settled_ranges.extend(owned.settled_ranges)
         request = pb.SubmitGroupsRequest(spread_name=self._handle.name, groups=[part])
         try:
@@ -167,7 +166,7 @@ class Producing:
             )
         except ResourceExhausted:
             if is_first:
-                owned.first_receipt = None  # it was not received
+                owned.first_receipt = None  # the commit was not received
             raise
         return response
 

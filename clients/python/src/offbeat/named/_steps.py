@@ -1,8 +1,8 @@
-"""Steps of a conversation, without any way to take them.
+"""Steps of producers and consumers, independent of how they are executed.
 
-What a producer or a consumer does is written once, as generators: they yield a step, are
-sent what came of it, or have its error raised in them. The client and the client for
-asyncio take the steps, each in its own way.
+What a producer or a consumer does is written once, as generators: they yield a step, and are
+sent its result or thrown its error. The blocking client and the asyncio client execute the
+steps, each in its own way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Call:
-    """Call a method, which may wait for so many seconds before it answers."""
+    """Call a method, which may wait up to ``wait`` seconds before it answers."""
 
     method: str
     request: Any
@@ -28,7 +28,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Sleep:
-    """Let so many seconds pass."""
+    """Pause for some seconds."""
 
     seconds: float
 
@@ -40,14 +40,14 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether the same call may succeed in a while; what is refused, only if it names a delay."""
+    """Say whether the same call may succeed later; after a refusal, only if it names a delay."""
     if isinstance(error, ResourceExhausted):
         return error.retry_delay is not None
     return isinstance(error, (Unavailable, DeadlineExceeded))
 
 
 def patiently(patience: float, attempt: Callable[[], Steps[T]]) -> Steps[T]:
-    """Attempt until it succeeds, for so many seconds; then raise the last error."""
+    """Attempt until it succeeds, for up to ``patience`` seconds; then raise the last error."""
     end, pause = time.monotonic() + patience, FIRST_PAUSE
     while True:
         try:

@@ -21,15 +21,15 @@ from ._steps import FIRST_PAUSE, LONGEST_PAUSE, Steps, is_transient, patiently
 from .answers import SettleAction, SettleOutcome, SettleResult
 from .jobs import LeasedJob, leased_jobs
 
-#: How long the beginning of a stream may take, in seconds, and how often it is tried.
+#: How long the start of a stream may take, in seconds, and how often a slow start is repeated.
 _LONG_BEGINNING, _BEGINNINGS = 0.1, 3
 
 
 class StreamConsumer(Iterator[LeasedJob]):
     """Takes jobs over a stream, until the spread is closed and drained. For one thread at a time.
 
-    As :class:`~offbeat.Consumer`, but jobs come as soon as there are any, and settlements go
-    the same way. If the stream breaks, it begins another.
+    It works like :class:`~offbeat.Consumer`, but jobs arrive as soon as there are any, and
+    settlements are sent over the same stream. If the stream breaks, it starts another one.
     """
 
     def __init__(
@@ -42,26 +42,26 @@ class StreamConsumer(Iterator[LeasedJob]):
         stub: Callable[[], Any],
         address: str,
     ) -> None:
-        """Ask for nothing yet."""
+        """Start no stream yet."""
         if not isinstance(window, int) or not 1 <= window <= 65_536:
             raise refused("window", window, "must be 1 to 65536 jobs")
         self._handle, self._consumer_id, self._window = handle, consumer_id, window
         self._patience, self._run, self._stub, self._address = patience, run, stub, address
-        # Settlements without a stream go by unary calls.
+        # Without a stream, settlements are sent by unary calls.
         self._unary = Consuming(handle, consumer_id, 1, 0.0, patience, self)
         self._ready: deque[LeasedJob] = deque()
         self._call: Any = None
         self._outgoing: SimpleQueue[Any] = SimpleQueue()
-        #: Settlements that were sent and not answered, in their order.
+        #: Settlements that were sent and not answered yet, in order.
         self._sent: deque[tuple[LeasedJob, pb.JobSettlement]] = deque()
         self._settled: list[tuple[LeasedJob, SettleOutcome]] = []
         #: Jobs handed out since credit was granted.
         self._used = 0
-        #: When the stream was asked for, and what the service's clock counts from, by ours.
+        #: When the stream was requested, and the zero of the service's clock, by the local clock.
         self._asked = 0.0
         self._clock: float | None = None
         self._slow_beginnings = 0
-        #: Since when no stream has brought a message, and how long to wait before the next.
+        #: Since when streams have failed without a message, and the pause before the next one.
         self._failing_since: float | None = None
         self._next_pause = FIRST_PAUSE
         self._ended = False
@@ -88,7 +88,7 @@ class StreamConsumer(Iterator[LeasedJob]):
                 job = self._ready.popleft()
                 self._used += 1
                 if job.expired:
-                    self._unary.settlements.give_back(job)  # it may be another's by now
+                    self._unary.settlements.give_back(job)  # another consumer may have it by now
                     continue
                 if self._unary.settlements.are_due():
                     self._send()
@@ -100,7 +100,7 @@ class StreamConsumer(Iterator[LeasedJob]):
             self._receive()
 
     def flush(self) -> list[tuple[LeasedJob, SettleOutcome]]:
-        """Send the settlements that are kept; return what became of all since the last call."""
+        """Send the pending settlements; return the outcomes of all since the last call."""
         self._send()
         while self._sent and self._call is not None:
             self._receive()
@@ -110,7 +110,7 @@ class StreamConsumer(Iterator[LeasedJob]):
         return settled
 
     def close(self) -> None:
-        """Send the settlements, end the stream, give back jobs that were not handed out."""
+        """Send the settlements, end the stream, and release jobs that were not handed out."""
         self._send()
         self._outgoing.put(None)  # from here on nothing more is leased
         while self._call is not None and not self._ended:
@@ -142,7 +142,7 @@ class StreamConsumer(Iterator[LeasedJob]):
             self._used = 0
 
     def _receive(self) -> None:
-        """Take one message; begin a stream if there is none."""
+        """Receive one message; start a stream if there is none."""
         if self._call is None:
             self._run(self._begin())
         assert self._call is not None
@@ -161,7 +161,7 @@ class StreamConsumer(Iterator[LeasedJob]):
             self._take(message)
 
     def _begin(self) -> Steps[None]:
-        """Begin a stream, when what an earlier one left unsaid has been said."""
+        """Start a stream, after sending the settlements that an earlier one left."""
         if self._unary.settlements.waiting:
             self._settled += yield from self._unary.flush()
         self._outgoing, self._used, self._clock = SimpleQueue(), 0, None
@@ -171,11 +171,11 @@ class StreamConsumer(Iterator[LeasedJob]):
         self._call = self._stub().StreamJobs(iter(self._outgoing.get, None))
 
     def _take_start(self, message: pb.StreamJobsStarted) -> None:
-        """Relate the clock of the service to ours, and ask for jobs.
+        """Relate the clock of the service to the local one, and ask for jobs.
 
-        What the service did at ``message.uptime`` was not before ``_asked``; so a lease never
-        seems longer than it is, and shorter by what the beginning took. If that was long, as
-        when it had to connect, it begins again, a few times.
+        The service's ``message.uptime`` was not before ``_asked``. So a lease never seems longer
+        than it is; it seems shorter by the time that the start took. If that was long, as when
+        a connection had to be made, the stream is started again, up to three times.
         """
         took = time.monotonic() - self._asked
         if took > _LONG_BEGINNING and self._slow_beginnings < _BEGINNINGS:
@@ -187,7 +187,7 @@ class StreamConsumer(Iterator[LeasedJob]):
         self._outgoing.put(pb.StreamJobsRequest(credit=pb.JobCredit(job_count=self._window)))
 
     def _pause(self, error: OffbeatError) -> None:
-        """Let time pass after what a restart may cause; raise anything else."""
+        """Pause after an error that a restart may cause; raise any other error."""
         if isinstance(error, NotFound):
             reopen = partial(self._handle.open, leave_closed=True)
             self._run(patiently(self._patience, reopen))
@@ -206,7 +206,7 @@ class StreamConsumer(Iterator[LeasedJob]):
             self._take_start(message.started)
         elif message.HasField("leased") and self._clock is not None:
             start = self._clock + from_duration(message.leased.lease_start_uptime).total_seconds()
-            # Not later than now, whichever of the two clocks is the quicker one.
+            # Not later than now, even if one of the two clocks runs faster.
             self._ready.extend(leased_jobs(message.leased, min(start, time.monotonic()), self))
         else:
             results = list(map(SettleResult.from_message, message.settle_results.results))
@@ -214,7 +214,7 @@ class StreamConsumer(Iterator[LeasedJob]):
             self._settled += self._unary.settlements.note(taken, results)
 
     def _hang_up(self) -> None:
-        """End the stream; settlements without an answer are sent again, which changes nothing."""
+        """End the stream; unanswered settlements are sent again later, which is idempotent."""
         if self._call is not None:
             self._outgoing.put(None)
             self._call.cancel()

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 async def run(steps: Steps[T], call: Callable[[Call], Awaitable[Any]]) -> T:
-    """Take steps, one after the other."""
+    """Execute steps, one after the other."""
     try:
         step = next(steps)
         while True:
@@ -52,7 +52,7 @@ async def run(steps: Steps[T], call: Callable[[Call], Awaitable[Any]]) -> T:
 
 
 class AsyncNamedSpread:
-    """As :class:`~offbeat.NamedSpread`, but its methods are coroutines. Consumers pull."""
+    """Like :class:`~offbeat.NamedSpread`, but its methods are coroutines. Consumers pull."""
 
     def __init__(
         self, name: str, spec: NamedSpreadSpec, call: Callable[[Call], Awaitable[Any]]
@@ -63,11 +63,11 @@ class AsyncNamedSpread:
         self._call = call
 
     async def open(self) -> SpreadDescription:
-        """Open it, or find it open; with another spec: ``FailedPrecondition``."""
+        """Open the spread, or find it open; another spec raises ``FailedPrecondition``."""
         return await self._run(self._handle.open())
 
     async def describe(self) -> SpreadDescription:
-        """Describe it: its spec, what it holds, its certificate so far."""
+        """Describe the spread: its spec, what it holds, and its certificate so far."""
         return await self._run(self._handle.describe())
 
     async def update(
@@ -90,13 +90,13 @@ class AsyncNamedSpread:
         return await self._run(self._handle.update(limits))
 
     def producer(self, *, patience: float = 60.0) -> AsyncProducer:
-        """Make a producer: it keeps its groups until they are settled."""
+        """Return a new producer, which keeps its groups until they are settled."""
         return AsyncProducer(Producing(self._handle, patience), self._run)
 
     def consumer(
         self, consumer_id: str, *, batch_size: int = 16, wait: float = 20.0, patience: float = 60.0
     ) -> AsyncConsumer:
-        """Make a consumer, which pulls up to ``batch_size`` jobs in a call."""
+        """Return a new consumer, which pulls up to ``batch_size`` jobs in a call."""
         return AsyncConsumer(self._handle, consumer_id, batch_size, wait, patience, self._run)
 
     async def pull(
@@ -161,10 +161,9 @@ async def _listed(
 
 
 class AsyncProducer:
-    """As :class:`~offbeat.Producer`, but its methods are coroutines. For one task at a time."""
+    """Like :class:`~offbeat.Producer`, but its methods are coroutines. For one task at a time."""
 
     def __init__(self, producing: Producing, run_: Callable[[Steps[Any]], Awaitable[Any]]) -> None:
-        """Begin without groups."""
         self._producing, self._run = producing, run_
 
     @property
@@ -178,13 +177,13 @@ class AsyncProducer:
         return status
 
     async def wait(self, *, timeout: float | timedelta | None = None) -> dict[str, GroupStatus]:
-        """Wait until all groups are settled, and submit again what a restart has lost."""
+        """Wait until all groups are settled; submit groups again that a restart has lost."""
         settled: dict[str, GroupStatus] = await self._run(self._producing.wait(timeout))
         return settled
 
 
 class AsyncConsumer(AsyncIterator[LeasedJob]):
-    """As :class:`~offbeat.Consumer`, for ``async for``; ``extend_lease`` is to be awaited."""
+    """Like :class:`~offbeat.Consumer`, for ``async for``; ``extend_lease`` must be awaited."""
 
     def __init__(
         self,
@@ -227,12 +226,12 @@ class AsyncConsumer(AsyncIterator[LeasedJob]):
         await self.aclose()
 
     async def flush(self) -> list[tuple[LeasedJob, SettleOutcome]]:
-        """Send the settlements that are kept; return what became of them."""
+        """Send the pending settlements; return their outcomes."""
         settled: list[tuple[LeasedJob, SettleOutcome]] = await self._run(self._consuming.flush())
         return settled
 
     async def aclose(self) -> None:
-        """Send the settlements, and give back the jobs that were not handed out."""
+        """Send the settlements, and release the jobs that were not handed out."""
         self._consuming.release_rest()
         await self.flush()
 

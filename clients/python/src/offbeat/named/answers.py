@@ -1,4 +1,4 @@
-"""What named spreads are asked, and what they answer."""
+"""The types of requests and answers about named spreads."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class GroupState(enum.IntEnum):
     UNKNOWN = 1
     #: Its commit has not arrived.
     PARTIAL = 2
-    #: It is in the memory of the service, and lost with it; or in a store that has not said
+    #: It is in the memory of the service, and lost with it; or in a store that has not confirmed
     #: that it is on disk.
     RECEIVED = 3
-    #: It is in the store, on disk, also on as many replicas as may take over.
+    #: It is on the disk of the store, and of as many replicas as may take over.
     STORED = 5
     #: Each of its jobs was acknowledged, or is a dead letter.
     SETTLED = 4
@@ -47,28 +47,28 @@ class SpreadState(enum.IntEnum):
 class EmptyReason(enum.IntEnum):
     """Why no job was leased."""
 
-    #: No job is ready: there is none, or all are leased or wait.
+    #: No job is ready: there is none, or all are leased or delayed.
     NO_READY_JOB = 1
     #: The consumer holds as many jobs as it may: settle some.
     CONSUMER_AT_LIMIT = 2
     #: All consumers together hold as many jobs as the server leases at once.
     LEASES_AT_LIMIT = 3
-    #: The spread is closed and holds no job: do not ask again.
+    #: The spread is closed and holds no job: do not pull again.
     SPREAD_CLOSED = 4
 
 
 class SettleAction(enum.IntEnum):
-    """A verdict on a leased job."""
+    """What to do with a leased job."""
 
-    #: It is done.
+    #: The job is done.
     ACK = 1
-    #: The attempt failed: the job is leased again, or a dead letter after its last attempt.
+    #: The attempt failed: the job is leased again, or becomes a dead letter after its last attempt.
     NACK = 2
-    #: It was not started: it is leased again, and the attempt does not count.
+    #: The job was not started: it is leased again, and the attempt does not count.
     RELEASE = 3
     #: Work continues: the lease lasts for its full duration from now on.
     EXTEND_LEASE = 4
-    #: It can never succeed: it becomes a dead letter.
+    #: The job can never succeed: it becomes a dead letter.
     DEAD_LETTER = 5
 
 
@@ -114,7 +114,7 @@ class SettleResult:
 @positional(0)
 @dataclass(frozen=True)
 class SpreadLimits:
-    """Limits of a named spread; ``None`` is the default of the service.
+    """Limits of a named spread; ``None`` stands for the default of the service.
 
     max_attempt_count: leases of a job before it becomes a dead letter; released ones do not count.
     max_consumer_lease_count: jobs that one consumer may hold at once.
@@ -154,7 +154,7 @@ class SpreadLimits:
 @positional(1)
 @dataclass(frozen=True)
 class NamedSpreadSpec:
-    """How a named spread works; ``None`` is the default of the service."""
+    """How a named spread works; ``None`` stands for the default of the service."""
 
     feeder_count: int
     if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class NamedSpreadSpec:
 
     @classmethod
     def from_message(cls, message: pb.NamedSpreadSpec) -> NamedSpreadSpec:
-        """Read it from a message, in which every default is filled in."""
+        """Read it from a message that has every default filled in."""
         order = message.order
         return cls(
             feeder_count=order.feeder_count,
@@ -251,7 +251,7 @@ class SpreadDescription:
     #: Its spec, with every default filled in.
     spec: NamedSpreadSpec
     state: SpreadState
-    #: The life of the spread: another number after each restart, and each time that its name is
+    #: The epoch of the spread: another number after each restart, and each time that its name is
     #: opened again.
     epoch: int
     counts: SpreadCounts
@@ -275,7 +275,7 @@ class SpreadDescription:
 class DeadLetter:
     """A job that is not tried again. Within its spread, epoch and number identify it."""
 
-    #: The life of the spread: in another one, the same number is another dead letter.
+    #: The epoch of the spread: in another epoch, the same number is another dead letter.
     epoch: int
     #: From 0, in the order in which jobs became dead letters.
     number: int
@@ -289,7 +289,7 @@ class DeadLetter:
 
     @classmethod
     def from_message(cls, message: pb.DeadLetter, epoch: int) -> DeadLetter:
-        """Read it from a message; ``epoch`` is that of the page which lists it."""
+        """Read it from a message; ``epoch`` is the epoch of the page that lists it."""
         return cls(
             epoch=epoch,
             number=message.number,

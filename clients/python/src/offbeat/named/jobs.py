@@ -17,18 +17,18 @@ class Settler(Protocol):
     """Settles the jobs of a consumer."""
 
     def _settle(self, job: LeasedJob, action: SettleAction, delay: timedelta | None) -> None:
-        """Take a settlement, to be sent soon."""
+        """Add a settlement, which is sent soon."""
 
     def _extend_lease(self, job: LeasedJob) -> Any:
-        """Extend a lease, at once."""
+        """Extend a lease at once."""
 
 
 class LeasedJob:
     """A job that belongs to one consumer, for as long as its lease lasts.
 
     Epoch, sequence and attempt, compared in this order, are a fencing token: of two leases of a
-    job, the later one has the larger token. Pass ``(epoch, sequence, attempt)`` to what the job
-    changes, if that can refuse an older one.
+    job, the later one has the larger token. Pass ``(epoch, sequence, attempt)`` to the system
+    that the job changes, if it can refuse an older token.
     """
 
     __slots__ = (
@@ -48,14 +48,14 @@ class LeasedJob:
     def __init__(
         self, message: pb.LeasedJob, leased: pb.LeasedJobs, start: float, settler: Settler | None
     ) -> None:
-        """Take it from a message; its lease began at a time of the monotonic clock, or later."""
+        """Read it from a message; its lease began at ``start`` by the monotonic clock, or later."""
         #: The group, as its producer calls it.
         self.group_id: str = message.group_id
         #: Its index within the group, from 0.
         self.job_index: int = message.job_index
         #: The payload, as its producer submitted it.
         self.payload: bytes = message.payload
-        #: The life of the spread.
+        #: The epoch of the spread.
         self.epoch: int = leased.epoch
         #: Its position in the order of first attempts, from 0.
         self.sequence: int = message.sequence
@@ -72,16 +72,15 @@ class LeasedJob:
 
     @property
     def token(self) -> LeaseToken:
-        """The lease, for those who settle the job in another process."""
+        """The token of the lease, by which another process can settle the job."""
         return LeaseToken(self.epoch, self.sequence, self.attempt)
 
     def __repr__(self) -> str:
-        """Say which job it is."""
         return f"LeasedJob({self.group_id!r}, {self.job_index}, attempt={self.attempt})"
 
     @property
     def lease_ends_in(self) -> float:
-        """How many seconds are left of the lease, at least; by the clock of this machine alone."""
+        """The seconds that are left of the lease, at least; only by the clock of this machine."""
         return self._ends - time.monotonic()
 
     @property
@@ -90,30 +89,30 @@ class LeasedJob:
         return self.lease_ends_in <= 0
 
     def ack(self) -> None:
-        """Settle it as done."""
+        """Settle the job as done."""
         self._settle(SettleAction.ACK)
 
     def nack(self, *, delay: timedelta | None = None) -> None:
-        """Settle it as failed: it is leased again after ``delay`` (default: at once)."""
+        """Settle the job as failed: it is leased again after ``delay`` (default: at once)."""
         self._settle(SettleAction.NACK, delay)
 
     def release(self, *, delay: timedelta | None = None) -> None:
-        """Give it back, not started: it is leased again, and the attempt does not count.
+        """Give the job back, not started: it is leased again, and the attempt does not count.
 
-        Without a ``delay`` it is the next job that is leased, maybe to the same consumer: one that
-        cannot handle it sets one.
+        Without a ``delay``, it is the next job that is leased, maybe to the same consumer: a
+        consumer that cannot handle the job should set a delay.
         """
         self._settle(SettleAction.RELEASE, delay)
 
     def dead_letter(self) -> None:
-        """Settle it as one that can never succeed: it becomes a dead letter."""
+        """Settle the job as one that can never succeed: it becomes a dead letter."""
         self._settle(SettleAction.DEAD_LETTER)
 
     def extend_lease(self) -> Any:
         """Extend the lease at once, to its full duration from now on.
 
-        Returns its new ``lease_end_time``, or ``None`` if it had ended. With asyncio: to be
-        awaited.
+        Returns its new ``lease_end_time``, or ``None`` if the lease had already ended. With
+        asyncio, the result must be awaited.
         """
         return self._owner()._extend_lease(self)
 
@@ -126,7 +125,7 @@ class LeasedJob:
         return self._settler
 
     def _extended(self, asked: float, end_time: datetime | None) -> None:
-        """Note an extension that was asked for at a time of the monotonic clock."""
+        """Record an extension that was requested at ``asked``, by the monotonic clock."""
         self._ends = asked + self.lease_duration.total_seconds()
         if end_time is not None:
             self.lease_end_time = end_time

@@ -1,4 +1,4 @@
-"""A consumer that hands jobs over to another queue, and keeps few of them there."""
+"""A consumer that hands jobs over to another queue, and keeps that queue short."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("offbeat.pump")
 
-#: Jobs of one pull. If the pump is killed, so many wait for the end of their lease.
+#: Jobs of one pull. If the pump is killed, up to this many wait for the end of their leases.
 _PULLED_JOBS = 16
 
 #: How long a pull waits for a job, in seconds. The pump stops within this time.
 _WAIT = 1.0
 
-#: Leases are extended every third of their length, but not less often than this, in seconds: until
-#: then a job that others have settled is remembered here.
+#: Leases are extended every third of their duration, but at least once in this many seconds: until
+#: then, the pump keeps jobs that have already been settled elsewhere.
 _LONGEST_ROUND = 5.0
 
 #: The pauses after errors, in seconds.
@@ -42,15 +42,15 @@ class _HandedOver:
 
 
 class Pump:
-    """Hands the jobs of a spread over in its order, and keeps their leases. For one thread.
+    """Hands the jobs of a spread over in its order, and extends their leases. For one thread.
 
-    ``hand_over`` puts a job into the other queue, with its :attr:`~LeasedJob.token`. Who does the
-    job there settles it by the token, from any process, as :meth:`NamedSpread.settle` says. No more
-    than ``max_consumer_lease_count`` of the spread, a limit of its spec, are handed over and not
-    settled; a good number is twice its ``feeder_count``.
+    ``hand_over`` puts a job into the other queue, with its :attr:`~LeasedJob.token`. The worker
+    that does the job settles it by the token, from any process: see :meth:`NamedSpread.settle`. At
+    most ``max_consumer_lease_count`` jobs, a limit of the spread, are handed over and not settled;
+    a good number is twice its ``feeder_count``.
 
-    A job that is not settled ``hold_for`` after it was handed over, by default an hour, is taken
-    for lost: its lease ends, and it is handed over again as its next attempt.
+    A job that is not settled ``hold_for`` after it was handed over (default: one hour) counts as
+    lost: its lease ends, and it is handed over again as its next attempt.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Pump:
         *,
         hold_for: timedelta | None = None,
     ) -> None:
-        """Pull nothing yet. No other consumer may have the ``consumer_id``."""
+        """Pull nothing yet. No other consumer may use the ``consumer_id``."""
         hold_for = timedelta(hours=1) if hold_for is None else hold_for
         if hold_for <= timedelta(0):
             raise refused("hold_for", hold_for, "must be longer than 0")
@@ -71,9 +71,9 @@ class Pump:
         self._round, self._next_round = _LONGEST_ROUND, 0.0
 
     def step(self) -> bool:
-        """Hand over what is there, within a second or so; ``False`` when the spread has ended.
+        """Hand over ready jobs, within about a second; ``False`` when the spread has ended.
 
-        What ``hand_over`` raises is raised; the job and those behind it go back into the spread.
+        An exception of ``hand_over`` is raised; its job and the jobs after it are released.
         """
         if time.monotonic() >= self._next_round:
             self._extend_leases()
@@ -82,12 +82,13 @@ class Pump:
         now = time.monotonic()
         for index, job in enumerate(pulled.jobs):
             if job.expired:
-                continue  # while those before it were handed over: it may be another's by now
+                continue  # handing over the jobs before it took too long: another may have it
             try:
                 self._hand_over(job)
             except BaseException:
                 rest = [(left, SettleAction.RELEASE) for left in pulled.jobs[index:]]
-                # If the sidecar is away, too, their leases end; what the queue said is the cause.
+                # If the sidecar is unreachable too, the leases end by themselves. The error of the
+                # queue is the one to raise.
                 with suppress(OffbeatError):
                     self._spread.settle(rest, delay=timedelta(seconds=1))
                 raise
@@ -97,10 +98,11 @@ class Pump:
         return pulled.empty_reason is not EmptyReason.SPREAD_CLOSED
 
     def run(self, stop: threading.Event | None = None) -> None:
-        """Hand jobs over until ``stop`` is set, or the spread has ended. Errors are logged.
+        """Hand jobs over until ``stop`` is set or the spread has ended. Errors are logged.
 
-        What was handed over stays so: this pump, if it is run again, goes on from there. Another
-        pump does not know of it: a job whose worker does not extend its lease comes again.
+        When it stops, jobs that were handed over stay so, and running this pump again continues to
+        extend their leases. Another pump does not know them: unless the worker of a job extends
+        its lease, the job is delivered again.
         """
         stop = stop or threading.Event()
         pause = _FIRST_PAUSE
@@ -115,7 +117,7 @@ class Pump:
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _extend_leases(self) -> None:
-        """Extend the leases of what is at work, and forget what is not leased any more."""
+        """Extend the leases of jobs that were handed over, and forget those without a lease."""
         now = time.monotonic()
         held = [one for one in self._held if one.until > now]
         self._held = []
@@ -137,7 +139,7 @@ class Pump:
 
 
 def _batches(held: list[_HandedOver]) -> list[list[_HandedOver]]:
-    """Divide them into calls, each of one epoch."""
+    """Divide jobs into calls, each for one epoch."""
     batches: list[list[_HandedOver]] = []
     for one in held:
         last = batches[-1] if batches else None

@@ -1,4 +1,4 @@
-"""Named spreads, for callers who wait."""
+"""Named spreads, with blocking calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def run(steps: Steps[T], call: Callable[[Call], Any]) -> T:
-    """Take steps, one after the other."""
+    """Execute steps, one after the other."""
     try:
         step = next(steps)
         while True:
@@ -70,11 +70,11 @@ class NamedSpread:
         self._call, self._stub, self._address = call, stub, address
 
     def open(self) -> SpreadDescription:
-        """Open it, or find it open; with another spec: ``FailedPrecondition``."""
+        """Open the spread, or find it open; another spec raises ``FailedPrecondition``."""
         return self._run(self._handle.open())
 
     def describe(self) -> SpreadDescription:
-        """Describe it: its spec, what it holds, its certificate so far."""
+        """Describe the spread: its spec, what it holds, and its certificate so far."""
         return self._run(self._handle.describe())
 
     def update(
@@ -86,11 +86,11 @@ class NamedSpread:
         max_job_count: int | None = None,
         max_byte_count: int | None = None,
     ) -> SpreadDescription:
-        """Change the limits that are named, of the open spread; the others stay.
+        """Change the given limits of the open spread; the others stay.
 
-        A limit may be below what the spread holds now: it takes nothing more until it holds less.
-        Producers and consumers with the old limits may still open it. After a restart it has the
-        limits with which it is opened.
+        A limit may be below what the spread holds now: it then takes nothing more until it holds
+        less. Producers and consumers with the old limits may still open it. After a restart, it
+        has the limits with which it is opened.
         """
         limits = SpreadLimits(
             max_attempt_count=max_attempt_count,
@@ -102,28 +102,28 @@ class NamedSpread:
         return self._run(self._handle.update(limits))
 
     def producer(self, *, patience: float = 60.0) -> Producer:
-        """Make a producer: it keeps its groups until they are settled.
+        """Return a new producer, which keeps its groups until they are settled.
 
-        ``patience`` is for how many seconds without success it tries again, when the
-        service cannot be reached or a limit is.
+        ``patience`` is for how many seconds it retries a call when the service cannot be
+        reached, or when a limit is reached.
         """
         return Producer(Producing(self._handle, patience), self._run)
 
     def consumer(
         self, consumer_id: str, *, batch_size: int = 16, wait: float = 20.0, patience: float = 60.0
     ) -> Consumer:
-        """Make a consumer, which pulls up to ``batch_size`` jobs in a call.
+        """Return a new consumer, which pulls up to ``batch_size`` jobs in a call.
 
-        No other consumer may have its ``consumer_id``. Each call waits for up to ``wait``
-        seconds (20 at most) for a job. A job should be done before its lease ends, and those
-        that are pulled with it before theirs: slow jobs want small batches.
+        No other consumer may use its ``consumer_id``. Each call waits up to ``wait`` seconds
+        (at most 20) for a job. All jobs that are pulled together should be done before their
+        leases end: use small batches for slow jobs.
         """
         return Consumer(self._handle, consumer_id, batch_size, wait, patience, self._run)
 
     def stream(
         self, consumer_id: str, *, window: int = 256, patience: float = 60.0
     ) -> StreamConsumer:
-        """Make a consumer whose jobs come over one stream, up to ``window`` of them ahead."""
+        """Return a new consumer whose jobs come over one stream, up to ``window`` in advance."""
         return StreamConsumer(
             self._handle, consumer_id, window, patience, self._run, self._stub, self._address
         )
@@ -135,7 +135,7 @@ class NamedSpread:
         *,
         hold_for: timedelta | None = None,
     ) -> Pump:
-        """Make a consumer that hands jobs over to another queue; see :class:`~offbeat.Pump`."""
+        """Return a new consumer that hands jobs over to a queue; see :class:`~offbeat.Pump`."""
         return Pump(self, consumer_id, hand_over, hold_for=hold_for)
 
     def pull(
@@ -143,7 +143,7 @@ class NamedSpread:
     ) -> PulledJobs:
         """Lease up to ``max_pulled_job_count`` jobs, or say why none could be leased.
 
-        Waits for up to ``wait`` seconds (20 at most) for the first one.
+        Waits up to ``wait`` seconds (at most 20) for the first one.
         """
         return self._run(self._handle.pull(consumer_id, max_pulled_job_count, wait))
 
@@ -155,8 +155,8 @@ class NamedSpread:
     ) -> list[SettleResult]:
         """Settle jobs of one epoch, or extend their leases.
 
-        Who has not pulled a job settles it by its :attr:`~offbeat.LeasedJob.token`.
-        ``delay`` is that of every ``NACK`` and ``RELEASE`` among them.
+        A process that did not pull a job can settle it by its
+        :attr:`~offbeat.LeasedJob.token`. ``delay`` applies to every ``NACK`` and ``RELEASE``.
         """
         pairs = list(settlements)
         messages = [
@@ -169,7 +169,8 @@ class NamedSpread:
     def dead_letters(self) -> Iterator[DeadLetter]:
         """List the dead letters, oldest first; the next page is fetched when it is needed.
 
-        All are of one epoch. If that ends in between, the next page raises ``InvalidArgument``.
+        All are of one epoch. If the epoch ends before the last page, the next page raises
+        ``InvalidArgument``.
         """
         token: str | None = None
         while token != "":
@@ -177,25 +178,25 @@ class NamedSpread:
             yield from page
 
     def redrive_dead_letters(self, letters: Iterable[DeadLetter]) -> int:
-        """Put dead letters back, as :meth:`dead_letters` lists them; return how many there were.
+        """Put back dead letters that :meth:`dead_letters` lists; return how many still existed.
 
         Each is leased again, with attempts from 1, as the only job of a group of its own. The
-        group that it came from stays settled. Dead letters that are gone are skipped, and so are
-        all of an epoch that has ended.
+        group that it came from stays settled. Dead letters that no longer exist are skipped,
+        including all those of an earlier epoch.
         """
         return self._run(self._handle.redrive_dead_letters(letters))
 
     def delete_dead_letters(self, letters: Iterable[DeadLetter]) -> int:
-        """Delete dead letters, as :meth:`dead_letters` lists them; return how many there were.
+        """Delete dead letters that :meth:`dead_letters` lists; return how many still existed.
 
         Skips the same ones as :meth:`redrive_dead_letters`.
         """
         return self._run(self._handle.delete_dead_letters(letters))
 
     def close(self, *, wait: float | timedelta = 0.0) -> SpreadDescription:
-        """Take no more groups; jobs that are there are still leased and settled.
+        """Take no more groups; the jobs that the spread holds are still leased and settled.
 
-        Waits for up to ``wait`` seconds (20 at most) until all are.
+        Waits up to ``wait`` seconds (at most 20) until all jobs are settled.
         """
         return self._run(self._handle.close(pb.CLOSE_MODE_DRAIN, wait))
 
@@ -211,7 +212,6 @@ class Producer:
     """Submits groups, and keeps each until it is settled. For one thread at a time."""
 
     def __init__(self, producing: Producing, run_: Callable[[Steps[Any]], Any]) -> None:
-        """Begin without groups."""
         self._producing, self._run = producing, run_
 
     @property
@@ -222,19 +222,19 @@ class Producer:
     def submit(self, group_id: str, jobs: Iterable[bytes | str]) -> GroupStatus:
         """Submit a group; a ``str`` is sent as UTF-8.
 
-        Doing so again changes nothing. When it has returned, the group is in the memory of
-        the service, and in that of this producer until :meth:`wait` has seen it settled. If
-        it raises ``Unavailable`` or ``ResourceExhausted``, the producer still has the
+        Submitting the same group again has no effect. After the return, the service holds the
+        group, and so does this producer until :meth:`wait` has seen it settled. If the call
+        raises ``Unavailable`` or ``ResourceExhausted``, the producer still holds the
         group, and :meth:`wait` submits it again.
         """
         status: GroupStatus = self._run(self._producing.submit(group_id, jobs))
         return status
 
     def wait(self, *, timeout: float | timedelta | None = None) -> dict[str, GroupStatus]:
-        """Wait until all groups are settled, and submit again what a restart has lost.
+        """Wait until all groups are settled; submit groups again that a restart has lost.
 
-        Returns what became of those that were settled since the last call. Raises
-        ``DeadlineExceeded`` after ``timeout`` seconds; then wait again.
+        Returns the status of each group that was settled since the last call. Raises
+        ``DeadlineExceeded`` after ``timeout`` seconds; then call it again.
         """
         settled: dict[str, GroupStatus] = self._run(self._producing.wait(timeout))
         return settled
@@ -288,12 +288,12 @@ class Consumer(Iterator[LeasedJob]):
         self.close()
 
     def flush(self) -> list[tuple[LeasedJob, SettleOutcome]]:
-        """Send the settlements that are kept; return what became of them."""
+        """Send the pending settlements; return their outcomes."""
         settled: list[tuple[LeasedJob, SettleOutcome]] = self._run(self._consuming.flush())
         return settled
 
     def close(self) -> None:
-        """Send the settlements, and give back the jobs that were not handed out."""
+        """Send the settlements, and release the jobs that were not handed out."""
         self._consuming.release_rest()
         self.flush()
 

@@ -1,4 +1,4 @@
-"""What stands for a lease in another process."""
+"""Tokens that identify a lease in another process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TEXT = re.compile(r"([0-9]{1,20})\.([0-9]{1,20})\.([0-9]{1,10})", re.ASCII)
 
 @dataclass(frozen=True)
 class LeaseToken:
-    """A lease of a job, for those who did not pull it: :meth:`NamedSpread.settle` takes it.
+    """Identifies a lease to :meth:`NamedSpread.settle`, also in a process that did not pull it.
 
     Of two leases of a job, the later one has the larger token: compare epoch, sequence and
     attempt, in this order.
@@ -21,7 +21,7 @@ class LeaseToken:
     LeaseToken(epoch=1, sequence=5, attempt=2)
     """
 
-    #: The life of the spread.
+    #: The epoch of the spread.
     epoch: int
     #: The job's position in the order of first attempts, from 0.
     sequence: int
@@ -29,12 +29,12 @@ class LeaseToken:
     attempt: int
 
     def __str__(self) -> str:
-        """Return it as text, for a message."""
+        """Return the token as text, for a message."""
         return f"{self.epoch}.{self.sequence}.{self.attempt}"
 
     @classmethod
     def parse(cls, text: str) -> LeaseToken:
-        """Read it from its text."""
+        """Parse the text of a token."""
         found = _TEXT.fullmatch(text)
         if found is None:
             raise refused("token", text, "must be EPOCH.SEQUENCE.ATTEMPT, as str() gives it")

@@ -1,9 +1,9 @@
-"""Runs jobs of rows by a schedule, over any queue: what the integrations are made of.
+"""Runs jobs of rows by a schedule, over any queue; the integrations are built on it.
 
 A :class:`Declaration` says which job runs for which rows. A :class:`Runner` plans the runs, tick
 by tick, in a :class:`RunStore`, and a :class:`Publisher` hands them to a queue. A :class:`Worker`
-of the queue claims the run of each message, so that each is done once, also if workers die or
-messages are lost or come twice.
+of the queue claims the run of each message, so that each run is done once, even if workers die or
+messages are lost or delivered twice.
 """
 
 from .declarations import Declaration

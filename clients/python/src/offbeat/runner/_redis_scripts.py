@@ -1,10 +1,10 @@
-"""What the store in Redis does, in Lua: a script for each method.
+"""The Lua scripts of the store in Redis, one for each method.
 
-Times are whole microseconds since 1970, which a double holds exactly until 2255. Keys, behind the
-prefix of the store:
+Times are whole microseconds since 1970, which a double holds exactly until 2255. The keys, after
+the prefix of the store:
 
 - ``declarations``: the names, a set; ``progress:NAME``: a hash, where an empty text is ``None``;
-- ``run:ID``: a run in JSON, all of whose values are texts: Lua's JSON rounds large numbers;
+- ``run:ID``: a run in JSON, with all values as texts: Lua's JSON rounds large numbers;
 - ``planned:NAME``, ``pending:NAME`` (published or claimed), ``ended:NAME``: the IDs of runs, by
   their ``action_time``;
 - ``starts:NAME``: the IDs of runs, by their ``start_time``;
@@ -17,7 +17,7 @@ from .decisions import MAX_DOUBLINGS, NEVER_RUN
 
 _NEVER_RUN = ", ".join(f"{state.value} = true" for state in NEVER_RUN)
 
-#: Before each script. Its first two arguments are the prefix, and the time of a test's clock.
+#: Starts each script. The first two arguments are the prefix, and the time of a test's clock.
 _COMMON = (
     f"local NEVER_RUN = {{{_NEVER_RUN}}}"
     + """
@@ -155,7 +155,8 @@ return found
 """
 )
 
-#: The declaration, how many fields must have a value, those, and what they become.
+#: Arguments: the declaration, the number of fields to compare, these fields with their expected
+#: values, and the fields to set with their new values.
 CHANGE = (
     _COMMON
     + """
@@ -166,7 +167,7 @@ return 1
 """
 )
 
-#: As CHANGE, with how many fields change and how many are added to; then come the runs.
+#: As CHANGE, but with the numbers of fields to set and of counters to add to; the runs come last.
 PLAN = (
     _COMMON
     + """
@@ -184,7 +185,7 @@ return 1
 
 ADD = _COMMON + "return insert(3)"
 
-#: Until when, how many, and pairs of a declaration and its ``republish_after``.
+#: Arguments: ``start_before``, the limit, and pairs of a declaration and its ``republish_after``.
 PUBLISH = (
     _COMMON
     + f"""
@@ -222,7 +223,7 @@ return published
 """
 )
 
-#: Pairs of a run and its publication.
+#: Arguments: pairs of a run and its publication.
 UNPUBLISH = (
     _COMMON
     + """
@@ -267,7 +268,7 @@ return 1
 """
 )
 
-#: Returns whether it was granted, at what time, and the run as it is then.
+#: Returns whether the claim was granted, the time, and the run after it.
 CLAIM = (
     _COMMON
     + """
@@ -282,7 +283,7 @@ return {0, text(now), redis.call('GET', run_key(ARGV[3]))}
 """
 )
 
-#: The run, its publication, its next state, and when something is to happen: empty for now.
+#: Arguments: the run, its publication, its next state, and its action time; empty for now.
 END_CLAIM = (
     _COMMON
     + """

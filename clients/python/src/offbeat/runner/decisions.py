@@ -1,4 +1,4 @@
-"""What all stores decide alike."""
+"""Decisions that are the same for all stores."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from datetime import datetime, timedelta
 
 from .records import Claim, ClaimOutcome, RunState, StoredRun
 
-#: How often the time until a run is published again doubles at most.
+#: How many times the delay before a run is published again doubles at most.
 MAX_DOUBLINGS = 6
 
 
 def republish_time(now: datetime, after: timedelta, publication: int) -> datetime:
-    """Return when a run is published again that nobody claims."""
+    """Return when to publish a run again that no worker has claimed."""
     return now + after * (1 << min(publication - 1, MAX_DOUBLINGS))
 
 
 def publications(
     runs: Iterable[StoredRun], now: datetime, republish_after: Mapping[str, timedelta]
 ) -> list[StoredRun]:
-    """Return runs as they are when they are published now, in their order.
+    """Return runs as they are after being published now, in their order.
 
-    Those of a declaration and publication are published again together, when the last of them may
-    be, so that a database can say it of all in one statement.
+    Runs of the same declaration and publication are published again together, at the time of the
+    last one, so that a database can update all of them in one statement.
     """
     latest: dict[tuple[str, int], datetime] = {}
     for run in runs:
@@ -44,21 +44,21 @@ def publications(
     ]
 
 
-#: Runs in these states never began.
+#: Runs in these states never started.
 NEVER_RUN = (RunState.SKIPPED, RunState.SUPERSEDED, RunState.DROPPED)
 
 
 def decide_claim(run: StoredRun | None, publication: int, now: datetime) -> Claim:
-    """Say what becomes of a message; the same for all stores.
+    """Decide what happens to a message; the same for all stores.
 
     The message of an older publication may have waited behind others in the queue. It takes the
-    run if no worker has it: the newer message waits behind it, and would be older itself in turn
-    by the time that it comes. With its claim the older publication is the newest again, and the
-    newer message is obsolete.
+    run if no worker has it: the newer message waits behind it, and would itself be outdated by the
+    time it is delivered. The claim makes the older publication the newest again, and the newer
+    message obsolete.
     """
     if run is None or publication > run.publication or run.state.ended:
         return Claim(ClaimOutcome.OBSOLETE, run=run)
-    if run.state is RunState.PLANNED:  # its message was sent, and the publication taken back
+    if run.state is RunState.PLANNED:  # its message was sent, but its publication was undone
         return Claim(ClaimOutcome.OBSOLETE, run=run)
     if publication < run.publication:
         if run.state is RunState.PUBLISHED and run.start_time <= now:

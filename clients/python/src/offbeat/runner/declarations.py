@@ -29,26 +29,27 @@ _LONGEST = timedelta(days=366)
 class Declaration(Generic[RowId]):
     """A job that runs for each row, once in each cycle of a schedule.
 
-    name: 1 to 200 characters of ``A-Z a-z 0-9 . _ : -``; the name of a task, say. The store knows
-        the declaration by it: with another name it is another one, which begins now.
+    name: 1 to 200 characters of ``A-Z a-z 0-9 . _ : -``, for example the name of a task. It
+        identifies the declaration in the store: a renamed declaration is a new one, which starts
+        now.
     schedule: the schedule, or its ``name/version``.
-    rows: whose IDs; see :class:`RowSource`.
-    kind: which kind of job it is; one of the schedule's, if it declares kinds.
-    previous_schedule: which schedule it had, while it goes over to another.
+    rows: the source of the IDs; see :class:`RowSource`.
+    kind: the kind of job; one of the schedule's kinds, if it declares any.
+    previous_schedule: the former schedule, during a change to another.
     min_gap: after a change of schedule, a row's first new run is dropped if it comes less than
-        this after its last one: 0 to 366 days. Default: 0.
-    catch_up: what becomes of missed runs. Default: the latest of each row runs.
-    first_run: when a new row runs first whose time in the cycle has passed, as in
+        this after its last old one: 0 to 366 days. Default: 0.
+    catch_up: what happens to missed runs. Default: the latest of each row runs.
+    first_run: when a new row runs first if its time in the cycle has passed, as in
         :class:`~offbeat.NewId`. Default: ``NEXT_CYCLE``.
-    first_run_span: over how long ``NOW_SMEARED`` spreads first runs; of schedules without kinds.
-    run_time_limit: how long a worker has a run before another may have it, 1 s to 366 days: longer
-        than any run takes. Default: 30 minutes.
-    max_publication_count: a run that was given to the queue so often, and has not ended, has
-        failed: its job kills the worker, say. 1 to 1,000. Default: 10.
-    republish_after: after how long a run that no worker has claimed is given to the queue again,
-        1 s to 366 days; doubled each time. Default: 10 minutes.
-    keep: how long runs are kept after they have ended, up to 366 days; at least two cycles, so that
-        each row shows its last one. Default: two cycles.
+    first_run_span: over how long ``NOW_SMEARED`` spreads first runs; for schedules without kinds.
+    run_time_limit: how long a worker has a run before another may claim it, 1 s to 366 days. It
+        must be longer than any run takes. Default: 30 minutes.
+    max_publication_count: a run that was published more often than this without ending has failed,
+        for example because its job kills the worker. 1 to 1,000. Default: 10.
+    republish_after: after how long a run that no worker has claimed is published again, 1 s to
+        366 days; doubled each time, up to six times. Default: 10 minutes.
+    keep: how long runs are kept after they have ended. With two cycles or more, each row shows its
+        last run. Default: two cycles.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Declaration(Generic[RowId]):
     keep: timedelta | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be; the schedule is checked by :func:`check`."""
+        """Refuse invalid values; :func:`check` checks the schedule."""
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise refused("name", self.name, "must be 1 to 200 characters of A-Z a-z 0-9 . _ : -")
         for name, least in (
@@ -86,12 +87,12 @@ class Declaration(Generic[RowId]):
 
     @property
     def kind_name(self) -> str:
-        """The kind, as runs name it."""
+        """The kind of the runs; ``"default"`` if none is named."""
         return self.kind or DEFAULT_KIND
 
 
 def schedule_identity(client: Client, schedule: AnySchedule) -> str:
-    """Return what tells a schedule from others: its ``name/version``, or its fingerprint."""
+    """Return what identifies a schedule: its ``name/version``, or its fingerprint."""
     if isinstance(schedule, Schedule):
         return client.describe_schedule(schedule).fingerprint
     if isinstance(schedule, str):
@@ -100,9 +101,9 @@ def schedule_identity(client: Client, schedule: AnySchedule) -> str:
 
 
 def check(declaration: Declaration[RowId], client: Client, look_ahead: timedelta) -> None:
-    """Raise if the schedule is unknown, or cannot be, or does not have the kind.
+    """Raise an error if the schedule is unknown or invalid, or does not have the kind.
 
-    ``look_ahead`` is how far ahead ticks plan: at most a cycle.
+    ``look_ahead`` is how far ahead ticks plan; it must be at most a cycle.
     """
     for schedule in (declaration.schedule, declaration.previous_schedule):
         if schedule is not None:
@@ -118,7 +119,7 @@ def check(declaration: Declaration[RowId], client: Client, look_ahead: timedelta
 
 
 def _check_kind(declaration: Declaration[RowId], client: Client, schedule: AnySchedule) -> None:
-    """Raise if the schedule declares kinds, and not this one: a question without IDs is not."""
+    """Refuse a kind that the schedule does not declare, which a call without IDs does not check."""
     declared = client.describe_schedule(schedule).schedule.kinds or ()
     kinds = [kind if isinstance(kind, str) else kind.name for kind in declared]
     if kinds and declaration.kind not in kinds:
@@ -127,6 +128,6 @@ def _check_kind(declaration: Declaration[RowId], client: Client, schedule: AnySc
 
 
 def longest_cycle(client: Client, schedule: AnySchedule) -> timedelta:
-    """Return how long a cycle of a schedule is at most; a calendar's is a month and a bit."""
+    """Return how long a cycle of a schedule is at most; with any calendar, 32 days."""
     period = client.describe_schedule(schedule).schedule.period
     return timedelta(days=32) if period is None else period

@@ -1,4 +1,4 @@
-"""What a worker does with a message: claim the run, do the job, and end the run."""
+"""How a worker handles a message: it claims the run, does the job, and ends the run."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from .store import RunStore
 
 _log = logging.getLogger("offbeat.runner")
 
-#: A message comes again this much later at most: the worker that has its run may die, or end early.
+#: The longest delay of a message that is put back: the worker of its run may die, or end early.
 _LONGEST_DELAY = timedelta(minutes=5)
 
 _current: ContextVar[StoredRun | None] = ContextVar("offbeat_run", default=None)
 
 
 def current_run() -> StoredRun | None:
-    """Return the run that the calling job does; ``None`` if it was called otherwise."""
+    """Return the run of the calling job; ``None`` if it was not called for a run."""
     return _current.get()
 
 
 class PutBack(Exception):
-    """A message comes too early, or another worker has its run: it is to come again later."""
+    """A message is early, or another worker has its run: the queue must deliver it again later."""
 
     def __init__(self, delay: timedelta) -> None:
-        """Say when."""
+        """Set after how long to deliver the message again."""
         super().__init__(f"the message is to come again in {delay.total_seconds():g} s")
         self.delay = delay
 
 
 class Retry(Exception):
-    """Raised in :meth:`Worker.attempt` by integrations: the job will be tried again."""
+    """Raised by integrations inside :meth:`Worker.attempt`: the job will be tried again."""
 
     def __init__(self, until: datetime | None = None) -> None:
-        """Say when its message comes again; ``None`` is now."""
+        """Set when its message is delivered again; ``None`` is now."""
         super().__init__("the job is tried again")
         self.until = until
 
@@ -64,10 +64,11 @@ class Worker:
 
     @contextmanager
     def attempt(self, message: RunMessage) -> Iterator[Attempt | None]:
-        """Hold a run while its job is done; ``None`` if there is nothing to do.
+        """Hold a run while its job is done; yields ``None`` if there is nothing to do.
 
-        A job that ends makes the run ``DONE``, one that raises ``FAILED``; a :class:`Retry`
-        releases it. Raises :class:`PutBack` where the message is to come again.
+        The run becomes ``DONE`` when the job returns, and ``FAILED`` when it raises an exception;
+        a :class:`Retry` releases it. Raises :class:`PutBack` if the message must be delivered
+        again.
         """
         claim = self._claim(message)
         attempt = self._attempt(message, claim)
@@ -90,7 +91,7 @@ class Worker:
     def _claim(self, message: RunMessage) -> Claim:
         declaration = self.declarations.get(message.declaration)
         if declaration is None:
-            # An older worker, in a rolling deploy: a newer one knows it.
+            # In a rolling deploy, this may be an older worker: a newer one knows the declaration.
             _log.warning("%s is not declared here", message.declaration)
             raise PutBack(timedelta(seconds=30))
         claim = self.store.claim(message.run_id, message.publication, declaration.run_time_limit)

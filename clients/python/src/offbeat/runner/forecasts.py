@@ -1,4 +1,4 @@
-"""What will run: runs that are not planned yet, counted."""
+"""Counts of future runs, by schedules and rows alone."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ..client import Client
 from .declarations import Declaration, longest_cycle
 from .rows import RowId
 
-#: Rows of one question.
+#: How many rows one call asks about.
 _PAGE = 10_000
 
-#: The span of one question: no longer than any cycle.
+#: The longest span of one call: no longer than any cycle.
 _LONGEST = timedelta(hours=20)
 
 
@@ -22,7 +22,7 @@ def forecast(
     step: timedelta,
     step_count: int,
 ) -> list[int]:
-    """Return how many runs of the rows of now start in each step from an instant on."""
+    """Return how many runs of the present rows start in each step from ``start_time`` on."""
     counts = [0] * step_count
     end_time = start_time + step * step_count
     longest = min(longest_cycle(client, declaration.schedule), _LONGEST)

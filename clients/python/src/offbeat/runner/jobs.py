@@ -1,4 +1,4 @@
-"""Functions that are declared as jobs: what integrations with small queues share."""
+"""Functions that are declared as jobs; shared by the integrations with small queues."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Rows = Union[RowSource[Any], Iterable[Any], Callable[[], Iterable[Any]]]
 
 
 class Jobs:
-    """Declared functions, and the runner that plans them; ``send`` hands a run to the queue."""
+    """Declared functions, and the runner that plans them; ``send`` enqueues a run."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Jobs:
         client: Client | None,
         interval: timedelta,
     ) -> None:
-        """Make nothing yet."""
+        """Store the settings; the runner is created in each process at its first use."""
         self.interval = interval
         self._source, self._send = store, send
         self._client = client or make_client(interval)
@@ -47,7 +47,7 @@ class Jobs:
         id_type: type[Any] | None,
         options: dict[str, Any],
     ) -> Declaration[Any]:
-        """Declare a job."""
+        """Declare a job; the name must be new."""
         if name in self._declarations:
             raise refused("name", name, "must not be declared twice")
         source: Any = rows
@@ -58,7 +58,7 @@ class Jobs:
         return declaration
 
     def declaration(self, name: str) -> Declaration[Any]:
-        """Return a declaration."""
+        """Return the declaration of a name."""
         return self._declarations[name]
 
     def publish(self, runs: Sequence[StoredRun]) -> None:
@@ -78,5 +78,5 @@ class Jobs:
 
     @property
     def worker(self) -> Worker:
-        """Who claims the runs of messages."""
+        """The worker that claims the runs of messages."""
         return Worker(self._declarations, self.runner.store)

@@ -1,4 +1,4 @@
-"""A store in the memory of one process: for tests, and to begin with."""
+"""A store in the memory of one process, for tests and first steps."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def _machine_time() -> datetime:
 class MemoryStore:
     """Keeps runs as long as the process lives.
 
-    ``clock`` says what time it is; by default the machine's clock does.
+    ``clock`` returns the present time; by default, that of the machine's clock.
     """
 
     def __init__(self, clock: Callable[[], datetime] | None = None) -> None:
-        """Begin with nothing."""
+        """Start empty."""
         self._clock: Callable[[], datetime] = clock or _machine_time
         self._lock = ForkLock()
         self._progress: dict[str, Progress] = {}

@@ -1,4 +1,4 @@
-"""How long a tick waits for a sidecar: once, and for less than the margin of its look-ahead."""
+"""How long a tick waits for a sidecar: one call, normally within the margin of its look-ahead."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def timeout_of(interval: timedelta) -> timedelta:
 
 
 def breaker_of(interval: timedelta) -> Breaker:
-    """Return what lets a tick make one call to a sidecar that does not answer, and no more.
+    """Return a breaker that lets a tick make only one call to a sidecar that does not answer.
 
-    Each declaration and each page of rows would wait for it otherwise, and so would the workers
-    that the ticks run in.
+    Otherwise each declaration and each page of rows would wait for the sidecar, and so would the
+    workers in which the ticks run.
     """
     until_next = max(_SHORTEST, min(interval / 2, timedelta(seconds=30)))
     return Breaker(failure_count=1, open_duration=until_next, max_open_duration=until_next)
 
 
 def make_client(interval: timedelta) -> Client:
-    """Return the client of a runner that was given none."""
+    """Return the default client of a runner."""
     return Client(mode="auto", timeout=timeout_of(interval), breaker=breaker_of(interval))

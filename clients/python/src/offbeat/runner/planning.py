@@ -1,4 +1,4 @@
-"""The first step of a tick: what runs until the tick after the next is planned."""
+"""The first step of a tick: it plans the runs of the look-ahead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .store import RunStore
 
 _log = logging.getLogger("offbeat.runner")
 
-#: Overdue runs are planned again so many at a time.
+#: How many overdue runs are planned again at a time.
 _OVERDUE = 1_000
 
 
@@ -33,12 +33,12 @@ class Planner:
     look_ahead: timedelta
 
     def plan(self, declaration: Declaration[Any]) -> int:
-        """Plan what a declaration runs until now + ``look_ahead``; returns how many runs are new.
+        """Plan a declaration's runs until now + ``look_ahead``; returns how many it has planned.
 
-        Where another runner is at it, each page is planned once.
+        If another runner plans at the same time, each page is planned once.
         """
         identity = schedule_identity(self.client, declaration.schedule)
-        # A new declaration begins with the schedule that it names.
+        # A new declaration starts with the schedule that it names.
         progress = self.store.begin(declaration.name, identity)
         if self._is_cutover(progress) and self.store.cut_over(progress):
             progress = self.store.begin(declaration.name, identity)
@@ -57,7 +57,7 @@ class Planner:
     ) -> tuple[AnySchedule | None, str, datetime | None]:
         """Return the schedule that a declaration runs by, its identity, and until when.
 
-        It changes nothing, as part of a transaction that may take long.
+        It changes nothing, because it may be part of a long transaction.
         """
         identity = schedule_identity(self.client, declaration.schedule)
         if declaration.previous_schedule is None:
@@ -71,7 +71,7 @@ class Planner:
 
     @staticmethod
     def _is_cutover(progress: Progress) -> bool:
-        """Say whether all is planned that runs by the schedule so far."""
+        """Say whether all runs before the cutover are planned."""
         if not progress.next_schedule or progress.cutover_time is None:
             return False
         return progress.open_pass is None and progress.watermark_time >= progress.cutover_time
@@ -95,7 +95,7 @@ class Planner:
         return None
 
     def _open(self, progress: Progress) -> Pass | None:
-        """Open a pass from the watermark on, if there is time to plan; and up to a cutover."""
+        """Open a pass from the watermark to the look-ahead or cutover; ``None`` if it is empty."""
         now = self.store.now()
         end_time = now + self.look_ahead
         if progress.next_schedule and progress.cutover_time is not None:
@@ -118,7 +118,7 @@ class Planner:
             runs, counts = self._decide(declaration, schedule, progress, opened, page)
             planned_page = PlannedPage(runs, page.cursor, counts)
             if not self.store.plan(declaration.name, opened, planned_page):
-                return planned  # another runner was quicker, and continues
+                return planned  # another runner was faster, and continues
             planned += len(runs)
             opened = replace(opened, cursor=page.cursor or "")
         return planned
@@ -133,8 +133,9 @@ class Planner:
     ) -> tuple[tuple[StoredRun, ...], Counts]:
         if not page.ids:
             return (), Counts()
-        # A pass that was left open is continued with its time: all its pages decide alike. Runs
-        # whose start has passed meanwhile are planned again before they are published.
+        # A pass that was left open is continued with its original time, so that all its pages
+        # decide alike. Runs whose start has passed since then are planned again before they are
+        # published.
         now, end_time = opened.now, opened.end_time
         due = self.client.list_due_runs(
             schedule,
@@ -150,7 +151,7 @@ class Planner:
             _log.error(
                 "%s: the row %s is left out: it %s", declaration.name, error.value, error.allowed
             )
-        # Those behind the end are the next pass's.
+        # Runs after the end belong to the next pass.
         runs = [
             stored(declaration, progress.schedule, run)
             for run in due
@@ -162,7 +163,7 @@ class Planner:
     def _without_close_ones(
         self, declaration: Declaration[RowId], progress: Progress, runs: list[StoredRun]
     ) -> tuple[list[StoredRun], int]:
-        """Leave out first runs after a change of schedule that come too soon after the last one."""
+        """Leave out runs that a change of schedule brings too soon after a row's last old run."""
         cutover_time, min_gap = progress.cutover_time, declaration.min_gap
         if cutover_time is None or progress.next_schedule or not min_gap:
             return runs, 0
@@ -179,10 +180,11 @@ class Planner:
         return [run for run in runs if run.run_id not in close], len(close)
 
     def replan_overdue(self, declaration: Declaration[RowId]) -> int:
-        """Give runs that nobody published in time another start, as if they had been missed.
+        """Plan runs again that were not published in time, as if they had been missed.
 
-        That happens when runners were stopped while late runs were spread over the time to come.
-        All at once, they would let the kinds of a row meet. Returns how many were overdue.
+        This happens when runners were stopped while late runs were spread over the time to come.
+        If all of them started at once, the kinds of a row could meet. Returns how many were
+        overdue.
         """
         overdue = self.store.overdue(declaration.name, self._overdue_before(declaration), _OVERDUE)
         by_schedule: dict[str, list[StoredRun]] = {}
@@ -194,16 +196,16 @@ class Planner:
                 self._replan(declaration, schedule, runs)
         if by_schedule:
             by_schedule.pop(self._progress(declaration).schedule, None)  # another program knows it
-        for runs in by_schedule.values():  # by an unknown schedule: as they are
+        for runs in by_schedule.values():  # of an unknown schedule: they start now
             for run in runs:
                 self.store.replan(run, RunState.PLANNED, self.store.now())
         return len(overdue)
 
     def leaves_overdue(self, declaration: Declaration[Any]) -> bool:
-        """Say whether runs are overdue that only another program can plan again.
+        """Say whether there are overdue runs that only another program can plan again.
 
-        In a rolling deploy it knows the schedule of today, and this one does not. Published as they
-        are, the kinds of a row would meet.
+        In a rolling deploy, the other program knows the present schedule, and this one does not.
+        If this one published the runs as they are, the kinds of a row could meet.
         """
         schedule = self._progress(declaration).schedule
         for known in (declaration.schedule, declaration.previous_schedule):
@@ -248,7 +250,7 @@ class Planner:
 
 
 def stored(declaration: Declaration[Any], schedule: str, run: Run[Any]) -> StoredRun:
-    """Return a run as a store keeps it."""
+    """Convert a run of an answer to the form that a store keeps."""
     return StoredRun(
         run_id=run.run_id,
         declaration=declaration.name,

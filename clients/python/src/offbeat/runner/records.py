@@ -1,4 +1,4 @@
-"""What a store keeps: runs, and how far each declaration is planned."""
+"""The records of a store: runs, and how far each declaration is planned."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 
 
 class RunState(str, enum.Enum):
-    """Where a run stands."""
+    """The state of a run."""
 
-    #: It waits for its publication.
+    #: It waits to be published.
     PLANNED = "planned"
-    #: Its message is with the queue, and no worker has claimed it.
+    #: Its message is in the queue, and no worker has claimed it.
     PUBLISHED = "published"
-    #: A worker has it until its ``claim_deadline``.
+    #: A worker has claimed it until its ``action_time``.
     CLAIMED = "claimed"
-    #: It ended well.
+    #: It has succeeded.
     DONE = "done"
-    #: It failed, after the last retry of the queue.
+    #: It has failed, after the last retry of the queue.
     FAILED = "failed"
-    #: Its row was deleted, or is no longer among those of the declaration.
+    #: Its row was deleted, or is no longer among the rows of the declaration.
     SKIPPED = "skipped"
-    #: A later run of the row took its place, before it was published.
+    #: A later run of the row took its place before it was published.
     SUPERSEDED = "superseded"
-    #: It was missed, and its policy does not run it.
+    #: It was missed, and the policy does not run it.
     DROPPED = "dropped"
 
     @property
@@ -38,11 +38,11 @@ class RunState(str, enum.Enum):
 class StoredRun:
     """A run of a row, as a store keeps it."""
 
-    #: 32 hexadecimal digits, the same for two plans of one run.
+    #: 32 hexadecimal digits, the same each time that the run is planned.
     run_id: str
     #: The name of its declaration.
     declaration: str
-    #: What tells its schedule from others, as in :class:`Progress`.
+    #: Identifies its schedule, as in :class:`Progress`; empty for extra runs.
     schedule: str
     #: The ID of its row, as text.
     row_id: str
@@ -50,46 +50,46 @@ class StoredRun:
     kind: str
     #: When it should start, by the schedule.
     scheduled_time: datetime
-    #: When it starts: later than that if it was missed.
+    #: When it starts: later than the scheduled time if it was missed.
     start_time: datetime
     state: RunState = RunState.PLANNED
-    #: How often its message was handed to the queue; of a claimed run, the number of the message
-    #: that has it.
+    #: How often it was published; for a claimed run, the number of the publication whose message
+    #: claimed it.
     publication: int = 0
-    #: When something is to happen if nothing has: planned runs are published, published ones
-    #: published again, claims end. When it ended, of runs that have ended.
+    #: When the next action is due: a planned run is published, a published one is published again,
+    #: a claim ends. For a run that has ended, when it ended.
     next_action_time: datetime | None = None
 
     @property
     def action_time(self) -> datetime:
-        """When something is to happen; at first, when the run starts."""
+        """When the next action is due; at first, when the run starts."""
         return self.next_action_time or self.start_time
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A plan in progress, of the runs from the watermark to ``end_time``, page by page."""
+    """Planning in progress: of the runs from the watermark to ``end_time``, page by page."""
 
     #: The instant that decides which runs are late.
     now: datetime
     end_time: datetime
-    #: Which rows are planned; empty at first.
+    #: How far the rows are planned; empty at first.
     cursor: str = ""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many runs a declaration had, since its first plan."""
+    """Counts of a declaration's runs, since it was first planned."""
 
-    #: That were planned.
+    #: Planned runs.
     planned: int = 0
-    #: Of those, that start late.
+    #: Planned runs that start late.
     late: int = 0
-    #: That were missed and do not run.
+    #: Missed runs that do not run.
     dropped: int = 0
-    #: That were missed, and whose place the row's next run took.
+    #: Missed runs whose place the row's next run took.
     superseded: int = 0
-    #: That exclusions of the schedule skip.
+    #: Runs that exclusions of the schedule skip.
     skipped: int = 0
 
     def __add__(self, other: Counts) -> Counts:
@@ -106,14 +106,14 @@ class Progress:
 
     #: The name of the declaration.
     declaration: str
-    #: What tells its schedule from others: ``name/version``, or the fingerprint.
+    #: Identifies its schedule: ``name/version``, or the fingerprint.
     schedule: str
-    #: All runs before it are planned.
+    #: All runs before this are planned.
     watermark_time: datetime
-    #: Nothing is planned while it is paused; the runs of that time are missed ones afterwards.
+    #: While it is paused, nothing is planned; afterwards, the runs of that time are missed runs.
     paused: bool = False
     open_pass: Pass | None = None
-    #: The schedule that takes over at ``cutover_time``; empty when it has.
+    #: The schedule that takes over at ``cutover_time``; empty after it has taken over.
     next_schedule: str = ""
     #: When the schedule changes, or last did.
     cutover_time: datetime | None = None
@@ -129,30 +129,31 @@ class PlannedPage:
     """What a page of a pass adds."""
 
     runs: tuple[StoredRun, ...]
-    #: Which rows are planned with it; ``None`` if all are: the watermark becomes the pass's end.
+    #: How far the rows are planned with it; ``None`` if all are, which moves the watermark to the
+    #: end of the pass.
     cursor: str | None
     counts: Counts
 
 
 class ClaimOutcome(enum.Enum):
-    """What becomes of a message."""
+    """What happens to a message."""
 
     #: The caller has the run, until its claim ends.
     GRANTED = "granted"
-    #: It is not the time yet: put the message back.
+    #: The run starts later: put the message back.
     EARLY = "early"
-    #: Another worker has the run: put the message back, as that worker may die.
+    #: Another worker has the run: put the message back, because that worker may die.
     HELD = "held"
-    #: The run has ended, or was published again: forget the message.
+    #: The run has ended, or was published again: discard the message.
     OBSOLETE = "obsolete"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a worker gets for a message."""
+    """The answer to a worker that claims the run of a message."""
 
     outcome: ClaimOutcome
-    #: How long to put the message back; 0 if it is not.
+    #: For how long to put the message back; 0 with other outcomes.
     retry_delay: timedelta = timedelta(0)
     #: The run, if there is one.
     run: StoredRun | None = None
@@ -160,7 +161,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class RunMessage:
-    """What goes through a queue for a run.
+    """The message of a run in a queue.
 
     >>> from datetime import timezone
     >>> at = datetime(2026, 1, 1, tzinfo=timezone.utc)
@@ -179,7 +180,7 @@ class RunMessage:
 
     @classmethod
     def of(cls, run: StoredRun) -> RunMessage:
-        """Return the message of a run that was published."""
+        """Return the message of a published run."""
         return cls(
             run.declaration,
             run.run_id,
@@ -191,7 +192,7 @@ class RunMessage:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what JSON can write."""
+        """Return the message as a dictionary for JSON."""
         return {
             "declaration": self.declaration,
             "run_id": self.run_id,

@@ -1,16 +1,18 @@
 """The store of runs in Redis 7.0 or later, or Valkey: one server, without Cluster.
 
-What is promised of runs is what Redis keeps of them:
+The store is as durable as Redis is configured to be:
 
 - ``appendonly yes`` with ``appendfsync always``: nothing is lost when the server is killed.
-- ``appendfsync everysec``, or a failover to a replica: the last second or so is lost as a whole.
-  Runs that ended in it may be done again, and late runs and pauses of it are forgotten.
-- Snapshots alone: the same since the last one, which may be minutes. Runs are done again.
-- No persistence: after a restart declarations begin again. Missed runs are not made up for, and a
-  gap to runs before it is not kept.
+- ``appendfsync everysec``, or a failover to a replica: about the last second is lost as a whole.
+  Runs that ended in it may be done again, and its late runs and pauses are forgotten.
+- Snapshots only: the same for all time since the last snapshot, which may be minutes. Runs are
+  done again.
+- No persistence: after a restart, declarations start again from that moment. Missed runs are not
+  caught up, and a ``min_gap`` to earlier runs is not kept.
 
-A store in SQL next to the rows loses nothing, and :meth:`RunStore.add` is part of the transaction
-that creates the row, which it can't be here: call ``add_row`` when that has been committed.
+A store in SQL next to the rows loses nothing, and its :meth:`RunStore.add` is part of the
+transaction that creates the row. Here it is not: call ``add_row`` after that transaction has been
+committed.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from .records import (
 if TYPE_CHECKING:
     from redis import Redis
 
-#: Runs of one script (a page of a plan has more): Redis answers no other client meanwhile.
+#: How many runs one script handles (a page of a pass has more): meanwhile, Redis serves no others.
 _BATCH = 500
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -49,8 +51,8 @@ class RedisStore:
     """Keeps runs in Redis; see :class:`~offbeat.runner.RunStore`.
 
     client: a client of redis-py, 5 or later.
-    prefix: of all keys. Stores with the same prefix are one store.
-    clock: what says what time it is, in tests; by default Redis does.
+    prefix: the prefix of all keys. Stores with the same prefix are one store.
+    clock: returns the present time, for tests; by default, that of Redis.
     """
 
     def __init__(
@@ -59,14 +61,14 @@ class RedisStore:
         prefix: str = "offbeat:",
         clock: Callable[[], datetime] | None = None,
     ) -> None:
-        """Connect to nothing yet."""
+        """Store the client; nothing connects yet."""
         self._client: Any = client
         self._prefix = prefix
         self._clock = clock
         self._scripts: dict[str, Any] = {}
 
     def check(self) -> None:
-        """Raise if the server cannot be a store: too old, in a cluster, or one that evicts keys."""
+        """Refuse a server that cannot be a store: too old, in a cluster, or evicting keys."""
         info = self._client.info("server")
         version = str(info["redis_version"])
         if int(version.split(".")[0]) < 7:
@@ -228,7 +230,7 @@ def _text(value: Any) -> Any:
 
 
 def _written(value: Any) -> Any:
-    """Return a value of a progress, as its hash holds it."""
+    """Return a value of a progress as the hash in Redis holds it."""
     if isinstance(value, datetime):
         return _number(value)
     if isinstance(value, bool):
@@ -251,7 +253,7 @@ def _pass_fields(opened: Pass | None) -> dict[str, Any]:
 
 
 def _unchanged(before: Progress) -> dict[str, Any]:
-    """Return the fields that say that a progress is the same; counts move with the pass."""
+    """Return the fields by which a progress is unchanged; counts change only with the pass."""
     return {
         **_pass_fields(before.open_pass),
         "schedule": before.schedule,
@@ -289,7 +291,7 @@ def _batches(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
 
 
 def _arguments(runs: Iterable[StoredRun]) -> list[Any]:
-    """Return what a script needs to know of runs, and the runs as Redis keeps them."""
+    """Return the fields of runs that a script reads, and the JSON that Redis keeps."""
     return [
         value
         for run in runs

@@ -1,4 +1,4 @@
-"""Who declares jobs in this process: integrations say it, and commands ask."""
+"""The declarations of this process: integrations add sources, and commands read them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _sources: list[Callable[[], Iterable[Declaration[Any]]]] = []
 
 
 def add_source(source: Callable[[], Iterable[Declaration[Any]]]) -> None:
-    """Remember what returns declarations; it is called when they are needed."""
+    """Add a function that returns declarations; it is called when they are needed."""
     _sources.append(source)
 
 

@@ -1,4 +1,4 @@
-"""Where the IDs of a declaration come from."""
+"""Sources of the IDs of a declaration."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ RowId = TypeVar("RowId", UUID, int, str)
 class RowSource(Protocol[RowId]):
     """The rows of a declaration: those that are in its scope now.
 
-    A source whose column holds hashes may have a method ``serves_salt(salt)``: where it returns
-    ``False``, predicates of schedules with that salt select no rows, and all IDs are read.
+    A source whose column holds hashes may have a method ``serves_salt(salt)``: if it returns
+    ``False``, predicates of schedules with that salt cannot select rows, and all IDs are read.
     """
 
     @property
     def id_type(self) -> type[RowId]:
-        """The type of their IDs."""
+        """The type of the IDs."""
         ...
 
     def page(self, after: RowId | None, limit: int) -> Sequence[RowId]:
-        """Return the first IDs after one, in an order of the source's own that does not change."""
+        """Return the first IDs after ``after``, in any order that does not change."""
         ...
 
     def sql_target(self) -> SqlTarget | None:
@@ -37,17 +37,17 @@ class RowSource(Protocol[RowId]):
     def matching(self, predicate: SqlPredicate) -> Sequence[RowId] | None:
         """Return the IDs of the rows that a predicate over the column selects.
 
-        ``None`` if the database has not the column that the predicate names: all IDs are read then.
+        ``None`` if the database lacks the column that the predicate names; all IDs are then read.
         """
         ...
 
     def contains(self, row_id: RowId) -> bool:
-        """Say whether a row is still there, and in the scope."""
+        """Say whether a row still exists and is in the scope."""
         ...
 
 
 class IdList(Generic[RowId]):
-    """IDs that a function returns, or a list holds: for some thousands.
+    """IDs from a function or an iterable; for up to some thousands.
 
     >>> accounts = IdList(lambda: [3, 1, 2])
     >>> accounts.page(1, 10)
@@ -59,7 +59,7 @@ class IdList(Generic[RowId]):
         ids: Iterable[RowId] | Callable[[], Iterable[RowId]],
         id_type: type[RowId] | None = None,
     ) -> None:
-        """Take the IDs; without ``id_type`` the first one shows their type."""
+        """Store the IDs; without ``id_type``, they have the type of the first ID."""
         kept: Iterable[RowId] = () if callable(ids) else tuple(ids)
         self._ids: Callable[[], Iterable[RowId]] = ids if callable(ids) else lambda: kept
         if id_type is None:
@@ -75,7 +75,7 @@ class IdList(Generic[RowId]):
         return self._id_type
 
     def page(self, after: RowId | None, limit: int) -> Sequence[RowId]:
-        """Return the first IDs after one, sorted."""
+        """Return the first IDs after ``after``, sorted."""
         ids = sorted(self._ids())
         first = 0 if after is None else bisect.bisect_right(ids, after)
         return ids[first : first + limit]
@@ -88,12 +88,12 @@ class IdList(Generic[RowId]):
         """Return ``None``: a list has no column."""
 
     def contains(self, row_id: RowId) -> bool:
-        """Say whether an ID is among them."""
+        """Say whether an ID is in the list."""
         return row_id in self._ids()
 
 
 def parse_row_id(id_type: type[RowId], text: str) -> RowId:
-    """Read an ID from its text in a store or a message.
+    """Parse an ID from its text in a store or a message.
 
     >>> parse_row_id(int, "42")
     42

@@ -1,4 +1,4 @@
-"""The runner: each tick plans what runs soon, and hands a queue what starts before the next."""
+"""The runner: each tick plans the runs of its look-ahead, and hands them to a queue."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from .store import Publisher, RunStore
 
 _log = logging.getLogger("offbeat.runner")
 
-#: So many runs are published in one transaction, and then sent.
+#: How many runs are published in one transaction, and then sent.
 _BATCH = 500
 
-#: Ticks look this much further ahead than to the next one, which may come late.
+#: How many intervals further than to the next tick, which may be late, a tick looks ahead.
 _MARGIN = 0.5
 
-#: Ended runs are deleted so many at a time.
+#: How many ended runs are deleted at a time.
 _PRUNED = 5_000
 
 
 def look_ahead_of(interval: timedelta) -> timedelta:
-    """Return how far ahead a tick plans: further than to the next one, which may come late."""
+    """Return how far ahead a tick plans: further than to the next tick, which may be late."""
     return interval * (1 + _MARGIN)
 
 
@@ -51,9 +51,9 @@ class Tick:
 class Runner:
     """Plans and publishes the runs of declarations, tick by tick; any number may run at once.
 
-    ``interval`` is the time between two ticks, 1 s to an hour; by default a minute. Runs are
-    published when they start before the tick after the next, with the time of their start, so none
-    waits in the queue for longer than two intervals.
+    ``interval`` is the time between two ticks, 1 s to 1 h (default: one minute). A tick publishes
+    the runs that start within the next 1.5 intervals, with the time of their start, so no run
+    waits in the queue for longer than that before it starts.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Runner:
         client: Client | None = None,
         interval: timedelta = timedelta(minutes=1),
     ) -> None:
-        """Take what is declared, and check nothing yet: see :meth:`check`."""
+        """Store the declarations; :meth:`check` checks them."""
         if not timedelta(seconds=1) <= interval <= timedelta(hours=1):
             raise refused("interval", interval, "must be 1 s to 1 h, as a timedelta")
         self.declarations = {declaration.name: declaration for declaration in declarations}
@@ -81,14 +81,15 @@ class Runner:
         return look_ahead_of(self.interval)
 
     def check(self) -> None:
-        """Raise if a declaration cannot be: an unknown schedule or kind, a policy without sense."""
+        """Raise an error for an invalid declaration: an unknown schedule or kind, a bad policy."""
         for declaration in self.declarations.values():
             check(declaration, self.client, self.look_ahead)
 
     def tick(self) -> Tick:
-        """Plan and publish; what fails is tried again by the next tick.
+        """Plan and publish; the next tick tries failed declarations again.
 
-        An error of the store is raised. One declaration's error does not stop the others.
+        An error of the store or the queue is raised. An error of one declaration does not stop the
+        others.
         """
         planned = 0
         errors: dict[str, Exception] = {}
@@ -102,7 +103,7 @@ class Runner:
         return Tick(planned, self.publish(), errors)
 
     def publish(self) -> int:
-        """Hand to the queue what starts before the next tick, and what it has lost."""
+        """Publish the runs that start within the look-ahead, and those that no worker has done."""
         published = 0
         paused = {progress.declaration for progress in self.store.progress() if progress.paused}
         republish_after = {
@@ -122,7 +123,7 @@ class Runner:
     def _leaves_overdue(self, declaration: Declaration[Any]) -> bool:
         try:
             return self._planner.leaves_overdue(declaration)
-        except OffbeatError:  # it is not planned either, and says so
+        except OffbeatError:  # planning the declaration fails too, which is logged
             return False
 
     def _send(self, runs: list[StoredRun]) -> None:
@@ -133,14 +134,14 @@ class Runner:
             raise
 
     def plan(self, declaration: Declaration[Any]) -> int:
-        """Plan what a declaration runs until the tick after the next; returns how many are new."""
+        """Plan a declaration's runs of the look-ahead; returns how many it has planned."""
         return self._planner.plan(declaration)
 
     def run_once(self) -> None:
         """Tick; an error of the store or the queue is logged, and the next tick tries again."""
         try:
             self.tick()
-        except Exception:  # the database or the broker is away
+        except Exception:  # such as an unreachable database or broker
             _log.exception("a tick failed")
 
     def run(self, stop: threading.Event) -> None:
@@ -151,17 +152,18 @@ class Runner:
             stop.wait(max(0.0, self.interval.total_seconds() - (time.monotonic() - started)))
 
     def add_row(self, declaration: Declaration[RowId], row_id: RowId) -> bool:
-        """Plan the first run of a new row, if it comes before the ticks would plan it.
+        """Plan the first run of a new row, if it is too soon for the ticks to plan it.
 
         Call it in the transaction that creates the row. Without it, a new row runs from the next
-        cycle on, or at its time in this one if that is later than the next tick.
+        cycle on, or at its time in this cycle if that is after the next tick. Returns whether a
+        run was planned.
         """
         now = self.store.now()
         schedule, identity, end_time = self._planner.current(declaration)
         if schedule is None:
             return False
         smeared = declaration.first_run is FirstRunPolicy.NOW_SMEARED
-        new_id = None  # which a sidecar alone decides
+        new_id = None  # a `new_id` needs a sidecar
         if smeared:
             new_id = NewId(now, declaration.first_run, smear_span=declaration.first_run_span)
         assignment = self.client.assign_slot(
@@ -171,11 +173,11 @@ class Runner:
         if not smeared and first.start_time >= now + 2 * self.look_ahead:
             return False
         if end_time is not None and first.scheduled_time >= end_time:
-            return False  # from then on it runs by another schedule
+            return False  # from then on, the row runs by another schedule
         return self.store.add([stored(declaration, identity, first)]) == 1
 
     def run_now(self, declaration: Declaration[RowId], row_id: RowId) -> StoredRun:
-        """Plan an extra run of a row, that starts now; the next tick publishes it."""
+        """Plan an extra run of a row that starts now; the next tick publishes it."""
         now = self.store.now()
         text = f"{declaration.name}/{row_id}/{now.isoformat()}"
         run = StoredRun(
@@ -191,15 +193,16 @@ class Runner:
         return run
 
     def pause(self, name: str, paused: bool) -> None:
-        """Pause a declaration, or resume it; one that no tick has planned yet begins now."""
+        """Pause or resume a declaration; one that no tick has planned yet starts now."""
         declaration = self.declarations[name]
         self.store.begin(name, schedule_identity(self.client, declaration.schedule))
         self.store.pause(name, paused)
 
     def cut_over(self, name: str, cutover_time: datetime) -> Progress:
-        """Let a declaration go over to its schedule, from its ``previous_schedule``, at a time.
+        """Change a declaration from its ``previous_schedule`` to its ``schedule`` at a time.
 
-        Raises if that time is planned already: the runs behind it would be of both schedules.
+        Refuses a time after which runs are planned already, or may be by now: they would be of
+        both schedules.
         """
         declaration = self.declarations[name]
         identity = schedule_identity(self.client, declaration.schedule)
@@ -215,16 +218,16 @@ class Runner:
             allowed = f"must be {earliest.isoformat()} or later: runs before it are planned"
             raise refused("cutover_time", cutover_time.isoformat(), allowed)
         if not self.store.schedule_cutover(progress, identity, cutover_time):
-            return self.cut_over(name, cutover_time)  # a tick came between
+            return self.cut_over(name, cutover_time)  # a tick has changed the progress
         return self.store.begin(name, identity)
 
     def prune(self) -> int:
-        """Delete runs that ended long ago; returns how many."""
+        """Delete runs that ended longer ago than declarations keep them; returns how many."""
         pruned = 0
         for declaration in self.declarations.values():
             try:
                 keep = declaration.keep or 2 * longest_cycle(self.client, declaration.schedule)
-            except NoAnswer:  # another tick prunes, when there is a sidecar to say the cycle
+            except NoAnswer:  # a later call prunes, when a sidecar says how long the cycle is
                 continue
             while True:
                 before = self.store.now() - keep

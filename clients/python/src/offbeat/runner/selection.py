@@ -1,4 +1,4 @@
-"""Which rows a pass reads: those of a window, by an index, or page by page all of them."""
+"""Selects the rows of a pass: those of a window, by an index, or all rows, page by page."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .declarations import Declaration
 from .records import Pass
 from .rows import RowId, parse_row_id
 
-#: Rows of a page that is read in the order of the IDs.
+#: How many rows a page has that is read in the order of the IDs.
 _PAGE_ROWS = 1_000
 
-#: A window is read in pages of this part of a cycle: 1,000 rows of 200,000.
+#: Windows are read in pages of this fraction of a cycle: of 200,000 rows, 1,000 each.
 _PAGES_OF_CYCLE = 200
 
-#: A calendar's window up to this is shorter than any of its cycles, and is read at once.
+#: With a calendar, a window up to this long is shorter than any cycle, and is read at once.
 _SHORT_WINDOW = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
 class Page(Generic[RowId]):
-    """Rows, and where the next page begins; ``None`` if there is none."""
+    """The IDs of a page, and the cursor of the next page; ``None`` if there is none."""
 
     ids: Sequence[RowId]
     cursor: str | None
@@ -42,8 +42,8 @@ def pages(
 ) -> Iterator[Page[RowId]]:
     """Yield all rows that may have a run in the pass, after its cursor.
 
-    Each row is in one page, and so is decided at once. A pass that began with windows goes on with
-    windows: its cursor says which way it goes.
+    Each row is in one page, so that all its runs are decided together. A pass that started with
+    windows continues with windows: its cursor says how it reads rows.
     """
     windows = None
     if not opened.cursor.startswith(_BY_ROW):
@@ -54,10 +54,10 @@ def pages(
     for index, (start, end) in enumerate(windows):
         predicates = _predicates(declaration, schedule, start, end, client)
         if predicates is None:
-            # Rows of a window that was planned are planned again, which changes nothing.
+            # Rows of windows that are already planned are planned again, which changes nothing.
             yield from _all_rows(declaration, "")
             return
-        ids: dict[RowId, None] = {}  # slots beside each other, each row once
+        ids: dict[RowId, None] = {}  # each row once, even if several predicates select it
         for predicate in predicates:
             matching = declaration.rows.matching(predicate)
             if matching is None:
@@ -92,7 +92,7 @@ def _windows(
     opened: Pass,
     client: Client,
 ) -> list[tuple[datetime, datetime]] | None:
-    """Return windows that hold each row once, or ``None`` if all rows are to be read."""
+    """Return windows that hold each row once, or ``None`` if all rows must be read."""
     resolved = client.describe_schedule(schedule, at_time=opened.now).schedule
     if declaration.rows.sql_target() is None or resolved.weight_quantum is not None:
         return None
@@ -102,7 +102,7 @@ def _windows(
     start, end = watermark, opened.end_time
     if resolved.period is None:
         return [(start, end)] if end - start <= _SHORT_WINDOW else None
-    if resolved.placement is Placement.TWISTER:  # by slots, which begin before and end behind
+    if resolved.placement is Placement.TWISTER:  # by slots, which extend beyond the window
         assert resolved.slot_count is not None
         if end - start + 2 * resolved.period / resolved.slot_count > resolved.period:
             return None
@@ -126,7 +126,7 @@ def _predicates(
     end: datetime,
     client: Client,
 ) -> list[SqlPredicate] | None:
-    """Return the conditions of a window; ``None`` if nobody can say them now."""
+    """Return the predicates of a window; ``None`` if there are none at present."""
     target = declaration.rows.sql_target()
     assert target is not None
     try:
@@ -138,7 +138,7 @@ def _predicates(
     except (NeedsSidecar, NoAnswer):
         return None
     except InvalidArgument:
-        pass  # a placement that has no windows: by slots
+        pass  # a placement without window predicates: use those of slots
     try:
         return _slot_predicates(declaration, schedule, target, start, end, client)
     except (NeedsSidecar, NoAnswer, InvalidArgument):
@@ -153,7 +153,7 @@ def _slot_predicates(
     end: datetime,
     client: Client,
 ) -> list[SqlPredicate]:
-    """Return the conditions of the slots that a window touches."""
+    """Return the predicates of the slots that a window touches."""
     described = client.describe_schedule(schedule, at_time=start)
     slots = client.list_slots(
         schedule,

@@ -1,6 +1,6 @@
-"""The store of runs in a database of SQLAlchemy: PostgreSQL, MySQL, MariaDB, SQLite.
+"""The store of runs in a database, by SQLAlchemy: PostgreSQL, MySQL, MariaDB or SQLite.
 
-Make its tables with ``metadata.create_all(engine)``, or let Alembic see ``metadata``.
+Create its tables with ``metadata.create_all(engine)``, or add ``metadata`` to Alembic.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from .sqlalchemy_tables import (
 
 __all__ = ["SqlAlchemyStore", "metadata", "progress_table", "runs_table"]
 
-#: Rows of one statement.
+#: How many rows one statement handles.
 _BATCH = 500
 
-#: A claim that another worker won by a moment comes again after this.
+#: The delay after which to repeat a claim that another worker has just won.
 _MOMENT = timedelta(seconds=1)
 
 _ENDED = [state.value for state in RunState if state.ended]
@@ -50,16 +50,16 @@ _r, _p = runs_table.c, progress_table.c
 class SqlAlchemyStore:
     """Keeps runs in two tables; see :class:`~offbeat.runner.RunStore`.
 
-    Methods are transactions of their own, on connections of the engine. A store that
-    :meth:`within` returns works in a transaction of the caller. After a fork take another
-    engine, or dispose of its pool. With ``pool_pre_ping=True`` an engine notices that the database
-    was restarted.
+    Each method is a transaction of its own, on a connection of the engine. A store that
+    :meth:`within` returns works in a transaction of the caller. After a fork, use another
+    engine, or dispose of its pool. With ``pool_pre_ping=True``, an engine detects that the
+    database was restarted.
     """
 
     def __init__(self, engine: sa.Engine, connection: sa.Connection | None = None) -> None:
-        """Connect to nothing yet."""
+        """Store the engine; nothing connects yet."""
         if engine.dialect.name in ("mysql", "mariadb"):
-            # By default InnoDB locks gaps between rows, too, and runners and workers deadlock.
+            # By default, InnoDB also locks gaps between rows, and runners and workers deadlock.
             engine = engine.execution_options(isolation_level="READ COMMITTED")
         self._engine, self._connection = engine, connection
 
@@ -74,14 +74,14 @@ class SqlAlchemyStore:
             return
         with self._engine.begin() as connection:
             if writes and connection.dialect.name == "sqlite":
-                # Or what is read first cannot be written when another has written meanwhile.
+                # Write first: after a read, a write fails if another process has written meanwhile.
                 connection.execute(
                     sa.update(progress_table).where(_p.declaration == "").values(paused=False)
                 )
             yield connection
 
     def now(self) -> datetime:
-        """Return the time of the database's clock; of SQLite, that of the machine."""
+        """Return the time of the database's clock; with SQLite, of the machine's clock."""
         name = self._engine.dialect.name
         if name == "sqlite":
             return datetime.now(timezone.utc)
@@ -137,7 +137,7 @@ class SqlAlchemyStore:
         else:
             changes["pass_cursor"] = page.cursor
         with self._transaction() as connection:
-            # It locks the row: another runner waits, and then finds another cursor.
+            # The update locks the row: another runner waits, and then finds another cursor.
             statement = sa.update(progress_table).where(_in_pass(declaration, before))
             if not connection.execute(statement.values(**changes)).rowcount:
                 return False
@@ -181,7 +181,7 @@ class SqlAlchemyStore:
             .where(due, _r.declaration.in_(list(republish_after)))
             .order_by(_r.next_action_time, _r.run_id)
             .limit(limit)
-            .with_for_update(skip_locked=True)  # which SQLite leaves out
+            .with_for_update(skip_locked=True)  # SQLite ignores it
         )
         with self._transaction() as connection:
             found = [run_of(row) for row in connection.execute(query)]
@@ -285,7 +285,7 @@ class SqlAlchemyStore:
         if claimed:
             return Claim(ClaimOutcome.GRANTED, run=run)
         claim = decide_claim(run, publication, now)
-        if claim.outcome is ClaimOutcome.GRANTED:  # it was not a moment ago
+        if claim.outcome is ClaimOutcome.GRANTED:  # free now, but it was not at the update
             return Claim(ClaimOutcome.HELD, _MOMENT, run)
         return claim
 
@@ -367,7 +367,7 @@ def _add(connection: sa.Connection, runs: Iterable[StoredRun]) -> None:
 
 
 def _insert_new(connection: sa.Connection, table: sa.Table) -> sa.Insert:
-    """Return what inserts rows whose key is not there."""
+    """Return a statement that inserts rows whose key does not exist yet."""
     name = connection.dialect.name
     if name == "postgresql":
         return postgresql.insert(table).on_conflict_do_nothing()
@@ -375,7 +375,7 @@ def _insert_new(connection: sa.Connection, table: sa.Table) -> sa.Insert:
         return sqlite.insert(table).on_conflict_do_nothing()
     key = next(iter(table.primary_key))
     statement = mysql.insert(table)
-    # Not IGNORE, which takes other errors for warnings, too.
+    # Not IGNORE, which also turns other errors into warnings.
     return statement.on_duplicate_key_update({key.name: key})
 
 

@@ -10,12 +10,12 @@ from sqlalchemy.dialects import mysql
 
 from .records import COUNT_NAMES, Counts, Pass, Progress, RunState, StoredRun
 
-#: Characters of an ID.
+#: The most characters of a row's ID.
 MAX_ROW_ID = 255
 
 
 class _Instant(sa.types.TypeDecorator[datetime]):
-    """Instants to the microsecond, in UTC, as every database can compare them."""
+    """Instants to the microsecond, in UTC, in a form that every database can compare."""
 
     impl = sa.DateTime
     cache_ok = True
@@ -48,7 +48,7 @@ runs_table = sa.Table(
     sa.Column("state", sa.String(16), nullable=False),
     sa.Column("publication", sa.Integer, nullable=False),
     sa.Column("next_action_time", _Instant, nullable=False),
-    # What is due, what is overdue, and what may be pruned.
+    # For runs that are due, that are overdue, and that may be pruned.
     sa.Index("offbeat_run_action", "state", "next_action_time"),
     sa.Index("offbeat_run_start", "declaration", "start_time"),
     sa.Index("offbeat_run_row", "row_id", "start_time"),
@@ -71,13 +71,13 @@ progress_table = sa.Table(
 
 
 def run_of(row: sa.Row[Any]) -> StoredRun:
-    """Return a row of the runs as the runner knows it."""
+    """Convert a row of the runs to the runner's record."""
     fields = row._mapping
     return StoredRun(**{**fields, "state": RunState(fields["state"])})
 
 
 def progress_of(row: sa.Row[Any]) -> Progress:
-    """Return a row of the progress as the runner knows it."""
+    """Convert a row of the progress to the runner's record."""
     fields = row._mapping
     open_pass = None
     if fields["pass_now"] is not None:

@@ -10,10 +10,10 @@ from .records import Claim, Pass, PlannedPage, Progress, RunState, StoredRun
 
 
 class RunStore(Protocol):
-    """Keeps runs and progress, and is the clock of all runners and workers.
+    """Keeps runs and progress, and provides the clock of all runners and workers.
 
-    Each method is one transaction, which is durable when it returns. Several runners may use a
-    store at the same time.
+    Each method is one transaction, which is durable when the method returns. Several runners may
+    use a store at the same time.
     """
 
     def now(self) -> datetime:
@@ -23,7 +23,7 @@ class RunStore(Protocol):
     # How far declarations are planned.
 
     def begin(self, declaration: str, schedule: str) -> Progress:
-        """Return the progress of a declaration; a new one begins now, with this schedule."""
+        """Return the progress of a declaration; a new one starts now, with this schedule."""
         ...
 
     def progress(self) -> list[Progress]:
@@ -31,11 +31,11 @@ class RunStore(Protocol):
         ...
 
     def open_pass(self, before: Progress, opened: Pass) -> bool:
-        """Open a pass, unless the progress has changed: then return ``False``."""
+        """Open a pass; return ``False`` if the progress has changed."""
         ...
 
     def plan(self, declaration: str, before: Pass, page: PlannedPage) -> bool:
-        """Insert the runs of a page, but those that are there, and move the cursor.
+        """Insert the runs of a page, except existing ones, and move the cursor.
 
         Returns ``False``, and changes nothing, if the open pass is not ``before``: another runner
         has planned the page.
@@ -43,64 +43,67 @@ class RunStore(Protocol):
         ...
 
     def pause(self, declaration: str, paused: bool) -> None:
-        """Pause a declaration, or resume it."""
+        """Pause or resume a declaration."""
         ...
 
     def schedule_cutover(self, before: Progress, schedule: str, cutover_time: datetime) -> bool:
-        """Set the next schedule, unless the progress has changed: then return ``False``."""
+        """Set the next schedule; return ``False`` if the progress has changed."""
         ...
 
     def cut_over(self, before: Progress) -> bool:
-        """Take the next schedule, unless the progress has changed: then return ``False``."""
+        """Change to the next schedule; return ``False`` if the progress has changed."""
         ...
 
     # Runs.
 
     def add(self, runs: Iterable[StoredRun]) -> int:
-        """Insert planned runs, but those that are there; returns how many are new.
+        """Insert planned runs, except existing ones; returns how many are new.
 
-        Takes part in the transaction of the caller, where the store has one.
+        Part of the caller's transaction, if the store supports that.
         """
         ...
 
     def publish(
         self, start_before: datetime, republish_after: Mapping[str, timedelta], limit: int
     ) -> list[StoredRun]:
-        """Publish what is due of the declarations that are named, and return it as it is then.
+        """Publish the due runs of the given declarations, and return them as they are then.
 
-        Due are planned runs that start before an instant; published ones that nobody has claimed
-        for ``republish_after`` of their declaration, doubled with each publication; and claimed
-        ones whose claim has ended. Two runners never get the same publication.
+        These runs are due: planned runs that start before ``start_before``; published runs that no
+        worker has claimed for the ``republish_after`` of their declaration, which doubles with each
+        publication; and claimed runs whose claim has ended. Two runners never get the same
+        publication.
         """
         ...
 
     def unpublish(self, runs: Sequence[StoredRun]) -> None:
-        """Take back a publication that the queue did not take: the runs are planned again.
+        """Undo a publication that the queue did not take: the runs become ``PLANNED`` again.
 
-        A message of it that was sent nevertheless counts, as the next one will have its number.
+        If one of its messages was sent nevertheless, that message is valid: the next publication
+        will have the same number.
         """
         ...
 
     def overdue(self, declaration: str, start_before: datetime, limit: int) -> list[StoredRun]:
-        """Return planned runs that start before an instant, and were never published."""
+        """Return planned runs that start before ``start_before`` and were never published."""
         ...
 
     def replan(self, run: StoredRun, state: RunState, start_time: datetime) -> bool:
-        """Give a run that was never published another start, or end it."""
+        """Give an unpublished run another start, or end it; ``False`` if it has changed."""
         ...
 
     def claim(self, run_id: str, publication: int, limit: timedelta) -> Claim:
         """Claim a run for the message of a publication, for ``limit``.
 
-        A message of an older publication takes a run that no worker has claimed: see
-        :func:`~offbeat.runner.decisions.decide_claim`. From then on its publication counts.
+        The message of an older publication takes a run that no worker has claimed: see
+        :func:`~offbeat.runner.decisions.decide_claim`. From then on, the run has the number of that
+        publication.
         """
         ...
 
     def release(self, run_id: str, publication: int, republish_time: datetime) -> bool:
-        """End the claim of a publication whose message comes again.
+        """End the claim of a publication whose message will be delivered again.
 
-        If nobody has claimed the run until ``republish_time``, it is published again. Returns
+        If no worker has claimed the run by ``republish_time``, it is published again. Returns
         ``False`` if the claim has been lost.
         """
         ...
@@ -112,7 +115,7 @@ class RunStore(Protocol):
     def last_starts(
         self, declaration: str, row_ids: Sequence[str], before: datetime
     ) -> Mapping[str, datetime]:
-        """Return when each row's last run starts that is scheduled before an instant, if any."""
+        """Return the start of each row's last run that is scheduled before ``before``, if any."""
         ...
 
     def runs(
@@ -122,7 +125,7 @@ class RunStore(Protocol):
         ...
 
     def prune(self, declaration: str, ended_before: datetime, limit: int) -> int:
-        """Delete runs that ended before an instant; returns how many."""
+        """Delete up to ``limit`` runs that ended before ``ended_before``; returns how many."""
         ...
 
 
@@ -130,14 +133,14 @@ class Publisher(Protocol):
     """Hands runs to a queue."""
 
     def publish(self, runs: Sequence[StoredRun]) -> None:
-        """Hand over a message for each run; raise if the queue does not take them."""
+        """Enqueue a message for each run; raise an error if the queue does not take them."""
         ...
 
 
-#: A store, or what makes one: it is called once in each process.
+#: A store, or a function that creates one, which is called once in each process.
 StoreSource = Union[RunStore, Callable[[], RunStore]]
 
 
 def store_of(source: StoreSource) -> RunStore:
-    """Return the store, or make it."""
+    """Return the store, or create it."""
     return source() if callable(source) else source

@@ -1,4 +1,4 @@
-"""A queue in the process of the runner: for scripts, and to begin with."""
+"""A queue in the process of the runner, for scripts and first steps."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _DAY = timedelta(days=1).total_seconds()
 class ThreadQueue:
     """Calls a function for each run, on one of ``thread_count`` threads, when the run starts.
 
-    ``jobs`` says which function is called with the ID of a row. What a process had not done when
-    it ended is published again by the next one, if the store outlives it.
+    ``jobs`` has the function of each declaration, which is called with the ID of a row. Runs that
+    a process had not done when it ended are published again by the next process, if the store
+    outlives it.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class ThreadQueue:
             self._put(run.start_time, RunMessage.of(run))
 
     def close(self) -> None:
-        """Let running jobs end, and forget those that wait."""
+        """Let running jobs end, and discard those that wait."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -89,5 +90,5 @@ class ThreadQueue:
                     self._jobs[message.declaration](attempt.row_id)
         except PutBack as put_back:
             self._put(self._store.now() + put_back.delay, message)
-        except Exception:  # nobody is there to take it
+        except Exception:  # no caller could handle it
             _log.exception("run %s of %s failed", message.run_id, message.declaration)

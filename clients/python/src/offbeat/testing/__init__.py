@@ -1,12 +1,12 @@
-"""Clients for tests: they decide without a sidecar, by a clock that the test sets.
+"""Clients for tests, which decide without a sidecar and by a clock that the test sets.
 
     from offbeat.testing import FakeClient
 
     client = FakeClient(now=datetime(2026, 1, 1, tzinfo=timezone.utc))
     client.clock.travel(timedelta(hours=2))
 
-For pytest there is the fixture ``offbeat_client``, with ``pytest_plugins =
-["offbeat.testing.pytest_plugin"]`` in ``conftest.py``. What needs a sidecar raises
+For pytest, the fixture ``offbeat_client`` is available with ``pytest_plugins =
+["offbeat.testing.pytest_plugin"]`` in ``conftest.py``. Calls that need a sidecar raise
 :class:`~offbeat.NeedsSidecar`.
 """
 

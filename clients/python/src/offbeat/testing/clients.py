@@ -13,8 +13,8 @@ from .clocks import Clock
 class FakeClient(Client):
     """A :class:`~offbeat.Client` for tests: in the mode ``"local"``, with a ``clock`` to set.
 
-    ``now`` is what the clock shows at first, by default the time of the machine. ``schedules`` is
-    a file of schedules by name, as for ``Client``.
+    ``now`` is the initial time of the clock, by default that of the machine. ``schedules`` is a
+    file of schedules by name, as for ``Client``.
 
     >>> from datetime import timedelta, timezone
     >>> import offbeat
@@ -41,7 +41,7 @@ class FakeClient(Client):
 
 
 class FakeAsyncClient(AsyncClient):
-    """An :class:`~offbeat.AsyncClient` for tests, as :class:`FakeClient`."""
+    """An :class:`~offbeat.AsyncClient` for tests, like :class:`FakeClient`."""
 
     def __init__(
         self, *, now: datetime | None = None, schedules: SchedulesFile | None = None

@@ -17,7 +17,7 @@ class Clock:
     """
 
     def __init__(self, now: datetime | None = None) -> None:
-        """Take the instant, with a time zone; by default that of the machine."""
+        """Set the clock to an instant with a time zone, by default the present one."""
         self.now = datetime.now(timezone.utc) if now is None else now
 
     @property
@@ -31,6 +31,6 @@ class Clock:
         self._now = now
 
     def travel(self, span: timedelta) -> None:
-        """Set the clock forward, or back."""
+        """Move the clock forward, or back with a negative span."""
         to_micros("span", span)
         self._now += span

@@ -12,7 +12,7 @@ from .clocks import Clock
 
 @pytest.fixture
 def offbeat_client() -> Iterator[FakeClient]:
-    """Return a client without a sidecar; its ``clock`` begins with the time of the machine."""
+    """Return a client without a sidecar; its ``clock`` starts at the time of the machine."""
     client = FakeClient()
     yield client
     client.close()

@@ -1,6 +1,6 @@
-"""Django's own tasks, ``django.tasks`` of Django 6: recurring ones, and a backend that defers.
+"""For Django 6's own ``django.tasks``: recurring tasks, and a backend that defers tasks.
 
-This module can be imported with any Django; what it has needs Django 6.
+This module can be imported with any version of Django; its contents need Django 6.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from .backend import OffbeatBackend as OffbeatBackend
     from .recurrence import recurring as recurring
 
-#: Where each name is: Django's autodiscovery of ``tasks.py`` imports this module everywhere.
+#: The module of each name, imported on access: Django's autodiscovery of ``tasks`` modules imports
+#: this one in every version.
 _MODULES = {"OffbeatBackend": "backend", "recurring": "recurrence"}
 
 __all__ = sorted(_MODULES)

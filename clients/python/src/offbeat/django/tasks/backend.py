@@ -1,4 +1,4 @@
-"""A backend of ``django.tasks`` that defers tasks to the next run of the ID they are about."""
+"""A backend of ``django.tasks`` that defers each task to the next run of its ID."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _OPTIONS = {"wraps", "schedule", "kind"}
 
 
 class OffbeatBackend(BaseTaskBackend):
-    """Hands tasks to another backend, with the next run of their ID as ``run_after``.
+    """Passes tasks to another backend, with the next run of their ID as ``run_after``.
 
-    The ID is the first argument of a task, behind its context: a UUID, which is handed on as text,
-    an integer or text. A task without one, or with a ``run_after`` of its own, is handed on as it
-    is. ``OPTIONS`` are:
+    The ID is the first argument of a task, after the context if it takes one: a UUID, which is
+    passed on as text, an integer or text. A task without an ID, or with its own ``run_after``, is
+    passed on unchanged. ``OPTIONS`` are:
 
-    wraps: the alias in ``TASKS`` of the other backend, whose workers and results these are. It must
-        support ``run_after``.
-    schedule: a name of ``SCHEDULES`` in the setting ``OFFBEAT``, or any schedule.
+    wraps: the alias in ``TASKS`` of the other backend, which provides the workers and results. It
+        must support ``run_after``.
+    schedule: a name in ``SCHEDULES`` of the setting ``OFFBEAT``, or any schedule.
     kind: one of the schedule's kinds, if it declares any. Default: none.
 
     ``enqueue`` raises what :meth:`~offbeat.Client.assign_slot` does, and what the other backend
@@ -41,7 +41,7 @@ class OffbeatBackend(BaseTaskBackend):
     """
 
     def __init__(self, alias: str, params: Mapping[str, Any]) -> None:
-        """Find the other backend; raises ``InvalidTaskBackend`` if there is none."""
+        """Look up the other backend; raises ``InvalidTaskBackend`` if there is none."""
         super().__init__(alias, params)
         given = set(self.options)
         if not {"wraps", "schedule"} <= given <= _OPTIONS or self.options["wraps"] == alias:
@@ -59,11 +59,11 @@ class OffbeatBackend(BaseTaskBackend):
         self.supports_priority = self._wrapped.supports_priority
 
     def validate_task(self, task: Any) -> None:
-        """Ask the other backend."""
+        """Delegate to the other backend."""
         self._wrapped.validate_task(task)
 
     def enqueue(self, task: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Hand a task to the other backend."""
+        """Pass a task to the other backend, with the time of its next run."""
         args, kwargs = list(args), dict(kwargs)
         holder, key = _first_argument(task, args, kwargs)
         first = None if key is None else holder[key]
@@ -79,15 +79,15 @@ class OffbeatBackend(BaseTaskBackend):
         return assignment.next_run.start_time
 
     def get_result(self, result_id: str) -> Any:
-        """Ask the other backend."""
+        """Delegate to the other backend."""
         return self._wrapped.get_result(result_id)
 
     async def aget_result(self, result_id: str) -> Any:
-        """Ask the other backend."""
+        """Delegate to the other backend."""
         return await self._wrapped.aget_result(result_id)
 
     def check(self, **kwargs: Any) -> list[checks.CheckMessage]:
-        """Say whether the schedule or the kind is unknown, or nothing can be deferred."""
+        """Report an unknown schedule or kind, or a backend that cannot defer tasks."""
         if not self.supports_defer:
             message = f"TASKS[{self.alias!r}]: {self._wrapped.alias!r} does not support run_after."
             return [checks.Warning(message, id="offbeat.W003")]
@@ -102,7 +102,7 @@ class OffbeatBackend(BaseTaskBackend):
 
 
 def _first_argument(task: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """Return what holds the first argument of a task, and its index or name there, if any."""
+    """Return the list or dictionary of a task's first argument, and its key there, if any."""
     if args:
         return args, 0
     names = list(inspect.signature(task.func).parameters)[1 if task.takes_context else 0 :]

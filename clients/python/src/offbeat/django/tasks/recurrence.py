@@ -32,10 +32,11 @@ def recurring(
 
     ``manage.py offbeat_run`` enqueues its runs, and the workers of its backend do them. The
     function takes the ID of a row, after the context if the task takes one. ``schedule`` is a name
-    of the setting's ``SCHEDULES``, or any schedule; ``rows`` are a model, a queryset, or a function
-    that returns one, and ``field`` the column with the IDs. ``name`` is by default the function's,
-    with its module; ``options`` are those of :class:`~offbeat.runner.Declaration`. The backend must
-    support ``run_after``. A task that raises has failed. Tasks in an app's ``tasks.py`` are found::
+    in the setting's ``SCHEDULES``, or any schedule; ``rows`` are a model, a queryset, or a function
+    that returns one, and ``field`` is the column with the IDs. ``name`` is by default the module
+    and name of the function; ``options`` are those of :class:`~offbeat.runner.Declaration`. The
+    backend must support ``run_after``. A run has failed if its task raises an exception. Tasks in
+    an app's ``tasks.py`` are discovered::
 
         @recurring("bank", kind="balance", rows=Account)
         @task
@@ -56,8 +57,8 @@ def recurring(
 
 
 def send(tasks: Mapping[str, Any], runs: Sequence[StoredRun]) -> None:
-    """Enqueue a task for each run; ``tasks`` are by declaration."""
-    with transaction.atomic():  # one commit, where the queue is a table: 0.4 ms a run, not 15
+    """Enqueue a task for each run; ``tasks`` maps names of declarations to tasks."""
+    with transaction.atomic():  # one commit if the queue is a table: 0.4 ms a run instead of 15
         for run in runs:
             _enqueue(tasks[run.declaration], RunMessage.of(run), run.start_time)
 
@@ -67,7 +68,7 @@ def _enqueue(task: Any, message: RunMessage, at: datetime) -> None:
 
 
 def _claiming(task: Any) -> Any:
-    """Return a task that claims the run of its message, and does the job of another."""
+    """Return a task that claims the run of its message, and then does the job of ``task``."""
 
     @functools.wraps(task.func)
     def perform(*args: Any, offbeat_run: dict[str, Any] | None = None, **kwargs: Any) -> Any:

@@ -15,10 +15,10 @@ from ...jobs import runner
 
 
 class OffbeatCommand(BaseCommand):
-    """A command whose refusals are no stack traces."""
+    """A command that reports errors of Offbeat without a stack trace."""
 
     def execute(self, *args: Any, **options: Any) -> Any:
-        """Say errors of Offbeat as the command's."""
+        """Turn errors of Offbeat into a ``CommandError``."""
         try:
             return super().execute(*args, **options)
         except OffbeatError as error:
@@ -26,7 +26,7 @@ class OffbeatCommand(BaseCommand):
 
 
 def declared(name: str) -> tuple[Runner, Declaration[Any]]:
-    """Return a runner, and the declaration of a name."""
+    """Return a runner, and its declaration of that name."""
     chosen = runner()
     if name not in chosen.declarations:
         known = ", ".join(sorted(chosen.declarations)) or "none"
@@ -35,7 +35,7 @@ def declared(name: str) -> tuple[Runner, Declaration[Any]]:
 
 
 def instant(text: str) -> datetime:
-    """Read an instant, in UTC unless it says otherwise."""
+    """Parse an instant, in UTC unless the text has an offset."""
     found = parse_datetime(text)
     if found is None:
         raise CommandError(f"{text!r} is no time such as 2026-01-01T00:00:00Z")

@@ -17,11 +17,11 @@ class Command(OffbeatCommand):
     help = "Say how evenly the rows of a declaration fill the slots (asks the sidecar)."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take which."""
+        """Add the name of the declaration."""
         parser.add_argument("name", help="the declaration")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Ask."""
+        """Audit the IDs, and print the result."""
         chosen, declaration = declared(options["name"])
         ids = declaration.rows.page(None, _MOST)
         audit = chosen.client.audit_ids(

@@ -1,4 +1,4 @@
-"""Plans what runs soon: one tick, or what one would do."""
+"""Plans the runs of one tick, or counts them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ._base import OffbeatCommand
 
 
 class Command(OffbeatCommand):
-    """Plans what the next tick would; with ``--dry-run`` it only counts that."""
+    """Plans what the next tick would plan; with ``--dry-run``, only counts it."""
 
     help = "Plan the runs of the next minutes, for the queue's next tick to publish."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take ``--dry-run``."""
+        """Add ``--dry-run``."""
         parser.add_argument("--dry-run", action="store_true", help="only say what would be planned")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Plan, or say."""
+        """Plan the runs, or print how many there would be."""
         chosen = runner()
         known = {progress.declaration: progress for progress in chosen.store.progress()}
         now = chosen.store.now()

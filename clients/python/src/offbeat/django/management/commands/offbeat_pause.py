@@ -15,11 +15,11 @@ class Command(OffbeatCommand):
     help = "Plan and publish nothing of a declaration until it is resumed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take which."""
+        """Add the name of the declaration."""
         parser.add_argument("name", help="the declaration")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it."""
+        """Pause the declaration."""
         chosen, declaration = declared(options["name"])
         chosen.pause(declaration.name, True)
         self.stdout.write(f"{declaration.name} is paused")

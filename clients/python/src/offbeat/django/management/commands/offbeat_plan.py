@@ -1,4 +1,4 @@
-"""Draws what will run."""
+"""Draws how many runs start in the next hours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from offbeat.runner.forecasts import forecast
 from ...jobs import runner
 from ._base import OffbeatCommand
 
-#: The longest bar.
+#: The length of the longest bar, in characters.
 _WIDTH = 50
 
 
@@ -22,12 +22,12 @@ class Command(OffbeatCommand):
     help = "Draw how many runs start in the next hours."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take how far, and in what steps."""
+        """Add the number of hours to draw, and the minutes of each bar."""
         parser.add_argument("--hours", type=float, default=24, help="how far ahead [default: 24]")
         parser.add_argument("--minutes", type=float, default=60, help="of a bar [default: 60]")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Draw."""
+        """Draw the runs of each declaration."""
         chosen = runner()
         start = chosen.store.now()
         step = timedelta(minutes=options["minutes"])

@@ -14,5 +14,5 @@ class Command(OffbeatCommand):
     help = "Delete runs that ended longer ago than declarations keep them (two cycles)."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Delete."""
+        """Delete the runs, and print how many there were."""
         self.stdout.write(f"{runner().prune()} runs are deleted")

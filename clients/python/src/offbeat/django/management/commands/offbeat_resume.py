@@ -15,11 +15,11 @@ class Command(OffbeatCommand):
     help = "Plan a paused declaration again; runs of the pause are missed runs."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take which."""
+        """Add the name of the declaration."""
         parser.add_argument("name", help="the declaration")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it."""
+        """Resume the declaration."""
         chosen, declaration = declared(options["name"])
         chosen.pause(declaration.name, False)
         self.stdout.write(f"{declaration.name} is resumed")

@@ -1,4 +1,4 @@
-"""Runs what is declared, or hands it to the workers of ``django.tasks``."""
+"""Runs declared jobs, or hands them to the workers of ``django.tasks``."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Command(OffbeatCommand):
     help = "Run recurring jobs in this process, and enqueue recurring tasks, until it is stopped."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the number of threads, and for tests an end."""
+        """Add the number of threads and, for tests, a time after which to stop."""
         parser.add_argument("--threads", type=int, default=4, help="jobs at a time [default: 4]")
         parser.add_argument("--seconds", type=float, help="stop after so long")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run."""
+        """Tick and run until a signal stops the command."""
         declared = {found.declaration(name): found for name, found in recurrences().items()}
         if not declared:
             raise CommandError("no job is declared: see offbeat.django.recurring")
@@ -73,16 +73,15 @@ class Command(OffbeatCommand):
 
 
 class _Publisher:
-    """Hands runs to the threads of this process, and those of tasks to their backends."""
+    """Hands the runs of functions to this process's threads, and those of tasks to backends."""
 
     def __init__(self, queue: ThreadQueue, tasks: dict[str, Any]) -> None:
         self._queue, self._tasks = queue, tasks
 
     def publish(self, runs: Sequence[StoredRun]) -> None:
-        """Hand them over."""
         of_tasks = [run for run in runs if run.declaration in self._tasks]
         if of_tasks:
-            from ...tasks.recurrence import send  # which only Django 6 can import
+            from ...tasks.recurrence import send  # needs Django 6
 
             send(self._tasks, of_tasks)
         self._queue.publish([run for run in runs if run.declaration not in self._tasks])

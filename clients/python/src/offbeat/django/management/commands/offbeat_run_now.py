@@ -17,12 +17,12 @@ class Command(OffbeatCommand):
     help = "Run one row of a declaration now: the next tick publishes an extra run."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take which."""
+        """Add the name of the declaration, and the ID of the row."""
         parser.add_argument("name", help="the declaration")
         parser.add_argument("row_id", help="the ID of the row")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Plan it."""
+        """Plan the extra run."""
         chosen, declaration = declared(options["name"])
         try:
             row_id = parse_row_id(declaration.rows.id_type, options["row_id"])
