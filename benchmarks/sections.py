@@ -89,6 +89,7 @@ SECTIONS = {
             )
             for peer in ("stock tonic", "C++ gRPC")
         ],
+        timeout=400,
     ),
     "busy": Section(
         "Beside a busy process",

@@ -406,7 +406,7 @@ production() {
     say "attacks, beside a client that behaves"
     "$venv/bin/pytest" --quiet tests/attacks
     say "spreads in Redis, and kills of it and its servers"
-    OFFBEAT_HISTORIES=100000 cargo test --release --quiet --locked --package offbeat --test spread_stores
+    OFFBEAT_HISTORIES=100000 cargo test --release --quiet --locked --workspace --test spread_stores
     python3 tests/faults/run.py --kills 400 --fault kill
     python3 tests/faults/rolling.py --rollouts 20
     local fault

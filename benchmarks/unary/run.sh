@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 if [ -z "${OFFBEAT_BIN:-}" ]; then
-    cargo build --release --quiet --locked --package offbeat
+    cargo build --release --quiet --locked --workspace --bin offbeat
     OFFBEAT_BIN=$target/release/offbeat
 fi
 cargo build --release --quiet --locked --manifest-path benchmarks/unary/Cargo.toml --target-dir "$target/unary"
