@@ -37,25 +37,25 @@ class Budget:
         return [self.what, f"{bound} {self.unit}".strip(), significant(value), verdict]
 
 
-CALL = "HASH, 8 × 32 streams"
 KERNEL = "TWISTER, Ruby, 63 bits"
+CALLS = [
+    Budget(
+        f"`AssignSlot` with {placement}, 8 × 32 calls in flight, beside "
+        f"{peer} that decides nothing",
+        "unary",
+        f"Offbeat, {placement}, 8 × 32 streams",
+        bound,
+        "of its calls/s",
+        over=f"{name}, empty, {placement}, 8 × 32 streams",
+    )
+    for placement in ("HASH", "TWISTER")
+    for peer, name, bound in (
+        ("a stock tonic service", "stock tonic", 0.7),
+        ("a C++ gRPC service", "C++ gRPC", 1),
+    )
+]
 BUDGETS = [
-    Budget(
-        "`AssignSlot`, 8 × 32 calls in flight, beside a stock tonic service that decides nothing",
-        "unary",
-        f"Offbeat, {CALL}",
-        0.7,
-        "of its calls/s",
-        over=f"stock tonic, empty, {CALL}",
-    ),
-    Budget(
-        "the same, beside C++ gRPC that decides nothing",
-        "unary",
-        f"Offbeat, {CALL}",
-        1,
-        "of its calls/s",
-        over=f"C++ gRPC, empty, {CALL}",
-    ),
+    *CALLS,
     Budget(
         "p99 of `AssignSlot` at 1,000 calls/s beside a busy loop on the same core",
         "busy",
