@@ -11,8 +11,9 @@ from support.bystander import Bystander, Seen
 from support.server import Server
 from support.waiting import within
 
-#: The most CPU seconds of one request, even of one that is refused.
-MOST_CPU = 2.0
+#: The most CPU seconds of one request, even of one that is refused. The largest take 2 s on a
+#: machine of their own, and half as long again on cores that other machines share.
+MOST_CPU = 4.0
 #: The most seconds of a concurrent call; nine in ten must also stay below.
 MOST_BESIDE = 0.25
 MOST_BESIDE_P90 = 0.05
@@ -21,7 +22,7 @@ LONGEST = 45
 #: Longer than that, so that the deadline does not end the call first.
 DEADLINE = LONGEST + 30
 #: CPU seconds after which the measurement stops waiting for the end.
-HOPELESS = 6.0
+HOPELESS = 12.0
 #: The most measurements: a missed limit may be the machine's fault, and is measured again.
 MEASURES = 3
 OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
