@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 
 # Prints the package's folder and the program of each test.
 programs() {
-    cargo test --quiet --locked --workspace --no-run --message-format json | python3 -c '
+    cargo test --quiet --locked --workspace --no-run --message-format json-render-diagnostics | python3 -c '
 import json, pathlib, sys
 
 for line in sys.stdin:
@@ -19,7 +19,7 @@ for line in sys.stdin:
 # Prints what a test program says only if it fails.
 run() {
     local output
-    cd "$1"
+    cd "$1" || return
     if output=$("$2" --quiet 2>&1 </dev/null); then
         echo "$(basename "${2%-*}"): $(grep '^test result' <<<"$output")"
     else
