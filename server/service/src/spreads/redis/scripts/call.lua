@@ -42,7 +42,8 @@ while not is_full and first + place < next do
   end
   place = place + #some
   -- No more at once than fit if they are as large as those before: entries may be large.
-  count = math.max(1, math.min(16, 2 * count, math.floor((most - bytes) * #entries / math.max(bytes, 1))))
+  local fitting = math.floor((most - bytes) * #entries / math.max(bytes, 1))
+  count = math.max(1, math.min(16, 2 * count, fitting))
 end
 return {1, known[2], epoch, this_run, first, next, millis,
   tonumber(redis.call('HGET', state, 'bytes')), known[5], tonumber(known[8]), entries}
