@@ -31,7 +31,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{LogFormat, ServeArgs, log_filter};
-use crate::layers::method::Method;
+use crate::method::Method;
 
 /// Target of the spans of requests; logs leave them out.
 const SPANS: &str = "offbeat::span";

@@ -101,6 +101,7 @@ impl Distribution {
 
     /// A lognormal distribution with this 90th percentile, and this median or mean.
     ///
+    /// # Errors
     /// When there is no such distribution: the percentile is below the median, or further above the
     /// mean than in any lognormal distribution; when both or neither of median and mean are given;
     /// or when a span is out of its range.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from . import audit, due_runs, lateness, migration
+from . import audit, due_runs, migration
 from ._asking import Asking, AsyncAsking
+from ._lateness_requests import lateness_requests
 from ._settings import to_seconds
 from ._zones import TimeZones
 from .audit import Audit
@@ -137,7 +138,7 @@ class DutyCalls(Asking):
         """
         seconds = self.timeout if timeout is None else to_seconds(timeout)
         has_own_series = True
-        for request in lateness.lateness_requests(schedule, lateness_of_runs, kind):
+        for request in lateness_requests(schedule, lateness_of_runs, kind):
             has_own_series = bool(self._call("RecordLateness", request, seconds).has_own_series)
         return has_own_series
 
@@ -224,7 +225,7 @@ class AsyncDutyCalls(AsyncAsking):
         """See :meth:`offbeat.Client.record_lateness`."""
         seconds = self.timeout if timeout is None else to_seconds(timeout)
         has_own_series = True
-        for request in lateness.lateness_requests(schedule, lateness_of_runs, kind):
+        for request in lateness_requests(schedule, lateness_of_runs, kind):
             response = await self._call("RecordLateness", request, seconds)
             has_own_series = bool(response.has_own_series)
         return has_own_series

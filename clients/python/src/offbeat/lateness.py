@@ -7,21 +7,18 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Union
 from weakref import WeakKeyDictionary
 
-from ._fields import set_text
+from ._lateness_requests import BATCH, schedule_name
 from ._settings import to_seconds
 from .assignments import Row
-from .errors import InvalidArgument, ResourceExhausted, Unavailable, refused
+from .errors import ResourceExhausted, Unavailable, refused
 from .runs import DEFAULT_KIND, Run
 from .schedule import ScheduleReference
-from .times import to_micros, to_timestamp
-from .v1beta1 import lateness_pb2 as pb
+from .times import to_timestamp
 
 if TYPE_CHECKING:
     from .client import Client
@@ -35,8 +32,8 @@ _HELP = "From the scheduled to the real start of runs."
 #: Upper bounds in seconds, the same as in the sidecar: from polling delays to a one-day outage.
 _BUCKETS = (0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400)
 
-#: How many values one message takes, and how many are kept while the sidecar is unreachable.
-_BATCH = 65_536
+#: How many values are kept while the sidecar is unreachable: what one message takes.
+_KEPT = BATCH
 
 #: The largest lateness that the sidecar accepts: a larger one would refuse the whole message.
 _LATEST = timedelta(days=366)
@@ -91,7 +88,7 @@ class LatenessRecorder:
         if isinstance(scheduled, Row):
             scheduled = scheduled.next_run
         kind = _kind(scheduled) if kind is None else kind
-        name = _name(schedule)
+        name = schedule_name(schedule)
         started = datetime.now(timezone.utc) if started_time is None else started_time
         to_timestamp("started_time", started)  # refused without a time zone
         late = max(started - _scheduled_time(scheduled), timedelta(0))
@@ -105,15 +102,6 @@ class LatenessRecorder:
         """Send all pending values to the sidecar, and wait until that is done."""
         if self._sender is not None:
             self._sender.send()
-
-
-def _name(schedule: str | ScheduleReference) -> str:
-    if isinstance(schedule, ScheduleReference):
-        return schedule.name
-    if isinstance(schedule, str):
-        with suppress(InvalidArgument):  # a name without a version must not make a job fail
-            return ScheduleReference.parse(schedule).name
-    return schedule
 
 
 def _kind(scheduled: datetime | Run[Any]) -> str:
@@ -165,7 +153,7 @@ class _Sender:
         # Also runs in a forked child: the pending values and the thread belong to the parent.
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self._wake = threading.Event()
-        self._pending: deque[tuple[str, str, timedelta]] = deque(maxlen=_BATCH)
+        self._pending: deque[tuple[str, str, timedelta]] = deque(maxlen=_KEPT)
         self._thread: threading.Thread | None = None
 
     def add(self, schedule: str, kind: str, late: timedelta) -> None:
@@ -236,23 +224,3 @@ def finish_all() -> None:
     """Send pending values when a process ends; children of billiard and multiprocessing skip it."""
     for sender in _senders:
         sender.finish()
-
-
-def lateness_requests(
-    schedule: str | ScheduleReference, lateness: Iterable[timedelta], kind: str
-) -> Iterator[pb.RecordLatenessRequest]:
-    """Turn lateness into messages of up to 65,536 values each."""
-    values = iter(lateness)
-    index = 0
-    while batch := list(islice(values, _BATCH)):
-        request = pb.RecordLatenessRequest()
-        set_text(request, "", "schedule_name", _name(schedule))
-        set_text(request, "", "kind", kind)
-        request.lateness_millis.extend(
-            [
-                to_micros(f"lateness_millis[{index + offset}]", late) // 1_000
-                for offset, late in enumerate(batch)
-            ]
-        )
-        index += len(batch)
-        yield request

@@ -5,6 +5,7 @@ mod charts;
 mod columns;
 mod drawing;
 mod figures;
+mod input;
 mod jobs;
 mod report;
 mod text;
@@ -139,7 +140,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.report {
         report::check_overwrite(path, args.force)?;
     }
-    let jobs = jobs::read(io::stdin().lock(), &args.columns)?;
+    let jobs = input::read(io::stdin().lock(), &args.columns)?;
     let measured = jobs.arrivals.as_ref();
     let arrival_rate = args.arrival_rate.or(measured.map(|arrivals| arrivals.rate));
     let arrival_rate = arrival_rate.unwrap_or_default(); // one of them is required

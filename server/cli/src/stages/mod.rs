@@ -2,9 +2,11 @@
 
 mod allocate;
 mod input;
+mod pipeline;
 mod steps;
 mod table;
 mod timeline;
+mod timeline_rows;
 mod timeline_table;
 
 use clap::{Args, ValueEnum};

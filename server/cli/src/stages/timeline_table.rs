@@ -2,15 +2,17 @@
 
 use std::io::Write;
 
-use super::super::Failure;
-use super::table::{write_arrivals, write_stages};
-use super::timeline::{StageAt, TimelineArgs};
 use offbeat_proto as proto;
+
+use super::RuleArgs;
+use super::table::{write_arrivals, write_stages};
+use super::timeline_rows::StageAt;
+use crate::Failure;
 
 /// Writes a line for each time, and the last time in full.
 pub(super) fn write_timeline(
     out: &mut impl Write,
-    args: &TimelineArgs,
+    rule: &RuleArgs,
     names: &[String],
     rows: &[StageAt<'_>],
     stages: &[proto::Stage],
@@ -21,14 +23,14 @@ pub(super) fn write_timeline(
     let moved: i64 = steps().map(moves).sum();
     writeln!(out, "\nWorkers for waiting jobs; \"!\" where jobs wait and no worker is.")?;
     writeln!(out, "{moved} workers come to a stage, in {} allocations.", steps().count())?;
-    write_starved(out, args, names, rows)?;
+    write_starved(out, rule, names, rows)?;
     let needed = |step: &&[StageAt<'_>]| -> i64 {
         step.iter().map(|stage| i64::from(stage.min_stable_worker_count)).sum()
     };
     // The first of several such times.
     let busiest = steps().rev().max_by_key(needed).filter(|step| needed(step) > 0);
     if let Some((step, first)) = busiest.and_then(|step| Some((step, step.first()?))) {
-        write_arrivals(out, args.rule.workers, needed(&step), &format!(" at {}", first.time))?;
+        write_arrivals(out, rule.workers, needed(&step), &format!(" at {}", first.time))?;
     }
     let Some((allocation, row)) = last.zip(rows.last()) else {
         writeln!(out, "At the end every stage is done.")?;
@@ -80,7 +82,7 @@ fn write_steps(
 
 fn write_starved(
     out: &mut impl Write,
-    args: &TimelineArgs,
+    rule: &RuleArgs,
     names: &[String],
     rows: &[StageAt<'_>],
 ) -> Result<(), Failure> {
@@ -99,7 +101,7 @@ fn write_starved(
             )?;
         }
     }
-    if any && args.rule.prevent_starvation {
+    if any && rule.prevent_starvation {
         writeln!(out, "There are too few workers for all stages with waiting jobs.")?;
     } else if any {
         writeln!(

@@ -3,15 +3,12 @@
 import type { ComponentType } from "preact";
 import { Lanes } from "./lanes/Lanes";
 import { Playground } from "./playground/Playground";
+import type { ViewProps } from "./props";
 import { Schedules } from "./schedules/Schedules";
 import { Service } from "./service/Service";
 import { Simulations } from "./simulations/Simulations";
 import { Spreads } from "./spreads/Spreads";
 import { Stages } from "./stages/Stages";
-
-export interface ViewProps {
-  params: URLSearchParams;
-}
 
 interface View {
   path: string;

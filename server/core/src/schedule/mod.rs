@@ -10,7 +10,6 @@ mod lengths;
 mod name;
 mod places;
 mod spec;
-mod turns;
 
 use core::num::NonZeroU64;
 
@@ -28,7 +27,7 @@ pub use kinds::{Kind, KindSpec, Kinds};
 pub use name::ScheduleName;
 pub use spec::{CycleSpec, ScheduleSpec};
 
-pub(crate) use turns::{Turns, share};
+pub(crate) use kinds::{Turns, share};
 
 /// A checked schedule: every query to it has an answer, or a refusal that is about the query alone.
 #[derive(Debug, Clone, PartialEq, Eq)]

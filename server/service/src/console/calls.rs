@@ -93,7 +93,7 @@ fn check(headers: &HeaderMap, writes: bool, allowed: bool) -> Result<(), &'stati
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layers::method::Method;
+    use crate::method::Method;
 
     #[test]
     fn every_path_is_a_method() {

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
-use bytes::{Buf as _, BufMut as _, BytesMut};
+use bytes::{Buf as _, BytesMut};
 use futures_util::stream::unfold;
 use http::{HeaderValue, StatusCode, header};
 use http_body_util::BodyExt as _;
@@ -20,9 +20,9 @@ use tonic::{Code, Status};
 use tower::ServiceExt as _;
 
 use crate::json::error::{error_value, response};
-use crate::layers::PREFIX;
-use crate::layers::method::Method;
 use crate::limits::SCENARIO_BYTES;
+use crate::message_frame::{NO_FLAGS, PREFIX, framed, read_prefix};
+use crate::method::Method;
 use crate::work::offload;
 
 const METHOD: &str = "/offbeat.v1beta1.SimulationService/Simulate";
@@ -44,7 +44,8 @@ async fn simulate(State(services): State<Router>, request: Request) -> Response 
     head.uri = http::Uri::from_static(METHOD);
     head.headers.remove(header::CONTENT_LENGTH);
     head.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
-    let message = framed(&SimulateRequest { scenario, include_json: true }.encode_to_vec());
+    let message = SimulateRequest { scenario, include_json: true }.encode_to_vec();
+    let message = framed(NO_FLAGS, &message);
     let called = services.oneshot(Request::from_parts(head, Body::from(message))).await;
     let answer = called.unwrap_or_else(|never: Infallible| match never {});
     if answer
@@ -58,14 +59,6 @@ async fn simulate(State(services): State<Router>, request: Request) -> Response 
         Some(refused) if refused.code() != Code::Ok => response(refused),
         _ => lines(answer.into_body()),
     }
-}
-
-fn framed(message: &[u8]) -> Bytes {
-    let mut framed = BytesMut::with_capacity(PREFIX + message.len());
-    framed.put_u8(0);
-    framed.put_u32(u32::try_from(message.len()).unwrap_or(u32::MAX)); // a scenario is short
-    framed.put_slice(message);
-    framed.freeze()
 }
 
 /// The messages of an answer as lines of JSON.
@@ -122,8 +115,7 @@ impl Answer {
     }
 
     fn next_message(&mut self) -> Option<Bytes> {
-        let [_, length @ ..] = *self.read.first_chunk::<PREFIX>()?;
-        let length = usize::try_from(u32::from_be_bytes(length)).ok()?;
+        let (_, length) = read_prefix(&self.read)?;
         if self.read.len() < PREFIX + length {
             return None;
         }

@@ -19,8 +19,8 @@ use offbeat_proto::{json, status};
 use prost_reflect::MethodDescriptor;
 use tonic::{Code, Status};
 
-use crate::layers::PREFIX;
-use crate::layers::method::Method;
+use crate::message_frame::PREFIX;
+use crate::method::Method;
 pub(crate) use error::JsonError;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");

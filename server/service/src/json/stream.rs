@@ -14,7 +14,6 @@ use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
-use bytes::{BufMut as _, BytesMut};
 use http::HeaderValue;
 use http_body::{Body as HttpBody, Frame};
 use offbeat_proto::status;
@@ -22,7 +21,8 @@ use tonic::{Code, Status};
 
 use super::error::error_value;
 use super::{GRPC, strip_entity_headers};
-use crate::layers::Outcome;
+use crate::message_frame::framed;
+use crate::outcome::Outcome;
 
 /// The content type of both directions.
 pub(crate) const CONTENT_TYPE: &[u8] = b"application/connect+proto";
@@ -68,12 +68,7 @@ pub(crate) fn end(status: &Status) -> Bytes {
         Code::Ok => serde_json::json!({}),
         _ => serde_json::json!({ "error": error_value(status) }),
     };
-    let text = end.to_string();
-    let mut envelope = BytesMut::with_capacity(text.len() + 5);
-    envelope.put_u8(END_STREAM);
-    envelope.put_u32(u32::try_from(text.len()).unwrap_or_default()); // a few hundred bytes
-    envelope.put(text.as_bytes());
-    envelope.freeze()
+    framed(END_STREAM, end.to_string().as_bytes())
 }
 
 /// A body whose trailers become the last envelope.

@@ -10,7 +10,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use offbeat_core::limits::Limit;
 use offbeat_proto::status;
 use tokio::sync::watch;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tonic::Status;
 
 use super::Call;
@@ -39,10 +39,18 @@ impl Terms {
     }
 }
 
+/// State of a response that its connection needs until the last piece is sent.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldAnswer {
+    /// Deadline of its last piece.
+    pub(crate) deadline: Option<Instant>,
+    /// The place, and the bytes, that the pieces hold.
+    pub(crate) permit: Permit,
+}
+
 /// `response`, whose body ends with DEADLINE_EXCEEDED if it is not complete in time, with
 /// UNAVAILABLE once the server ends, and with RESOURCE_EXHAUSTED if it does not fit. It holds the
-/// request's place until then; unsent pieces continue to hold it, as `HeldAnswer`
-/// says.
+/// request's place until then; unsent pieces continue to hold it, as [`HeldAnswer`] says.
 pub(super) fn bound(response: Response, terms: Terms, call: Call) -> Response {
     let length = response.body().size_hint().exact();
     if let Some(length) = length

@@ -1,79 +1,28 @@
-//! A place for the request, and its deadline, which covers the whole response: stock tonic bounds
-//! only the head of a response.
+//! The deadline of a request, which covers the whole response: stock tonic bounds only the head of
+//! a response.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use axum::extract::Request;
-use axum::middleware::Next;
-use axum::response::Response;
 use http::{HeaderMap, HeaderValue};
 use offbeat_core::{Reason, Rejection};
-use offbeat_proto::status;
 use tokio::time::{Instant, Sleep};
-use tonic::Status;
 
-use super::answer::{self, Terms};
-use super::body;
-use super::method::Method;
-use super::{Call, Stack, message};
-use crate::work::Permit;
+use crate::method::Method;
 
 /// The headers that carry a caller's deadline: gRPC's, and the Connect protocol's.
 const GRPC_TIMEOUT: &str = "grpc-timeout";
 const CONNECT_TIMEOUT: &str = "connect-timeout-ms";
 
-/// A probe is answered within this, or not at all.
-const PROBE_TIME: Duration = Duration::from_secs(2);
-
-/// Admits a request before its body is read, and ends its response in time.
-pub(super) async fn admit(stack: &Stack, call: Call, mut request: Request, next: Next) -> Response {
-    let (deadline, permit) = match admitted(stack, &call, request.headers()) {
-        Ok(admitted) => admitted,
-        Err(refused) => return call.refuse(refused),
-    };
-    request.extensions_mut().insert(permit.clone());
-    let request = request.map(|body| body::counted(body, permit.clone(), stack.unary_time));
-    let Some(response) = deadline.bound(message::read(stack, &call, request, next)).await else {
-        return call.refuse(status::deadline_exceeded());
-    };
-    let ends = match (call.method.streaming, call.method.ends_on_drain) {
-        (false, _) => None,
-        (true, true) => Some(stack.ends.draining.clone()),
-        (true, false) => Some(stack.ends.terminating.clone()),
-    };
-    let held = HeldAnswer { deadline: deadline.0, permit: permit.clone() };
-    let terms = Terms { deadline, permit, largest: stack.limits.answer, ends };
-    let mut response = answer::bound(response, terms, call);
-    response.extensions_mut().insert(held);
-    response
-}
-
-/// State of a response that its connection needs until the last piece is sent.
-#[derive(Debug, Clone)]
-pub(crate) struct HeldAnswer {
-    /// Deadline of its last piece.
-    pub(crate) deadline: Option<Instant>,
-    /// The place, and the bytes, that the pieces hold.
-    pub(crate) permit: Permit,
-}
-
-fn admitted(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(Deadline, Permit), Status> {
-    let time = if call.method.open { PROBE_TIME } else { stack.unary_time };
-    let deadline =
-        Deadline::of(headers, call.method, time, call.started).map_err(status::refused)?;
-    Ok((deadline, stack.admission.admit(call.method, &call.peer)?))
-}
-
 /// When an answer must be complete; `None` without a deadline.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Deadline(Option<Instant>);
+pub(super) struct Deadline(pub(super) Option<Instant>);
 
 impl Deadline {
     /// The caller's deadline, or that of unary calls, whichever is earlier.
-    fn of(
+    pub(super) fn of(
         headers: &HeaderMap,
         method: &Method,
         unary_time: Duration,
@@ -87,7 +36,7 @@ impl Deadline {
     }
 
     /// The output of `future`, if it comes in time. A future that is ready at once needs no timer.
-    async fn bound<F: Future>(self, future: F) -> Option<F::Output> {
+    pub(super) async fn bound<F: Future>(self, future: F) -> Option<F::Output> {
         let (mut future, mut late) = (pin!(future), None);
         poll_fn(|cx| {
             if let Poll::Ready(output) = future.as_mut().poll(cx) {

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, Method};
 use http_body_util::BodyExt as _;
 use offbeat_core::limits::Limit;
@@ -19,16 +19,14 @@ use tonic::Status;
 
 use super::body::status_of;
 use super::form::Form;
-use super::method::Method as CalledMethod;
 use super::{Call, Stack};
 use crate::json::{self, JsonError, Translation};
+use crate::message_frame::{NO_FLAGS, PREFIX, framed, read_prefix};
+use crate::method::Method as CalledMethod;
 use crate::work::{Permit, offload};
 
 /// Larger messages are decoded and decided off the event loop.
 const LARGE_BYTES: usize = 16 << 10;
-
-/// Prefix of a gRPC message: the compression flag, and the length in four bytes, big-endian.
-pub(crate) const PREFIX: usize = 5;
 
 /// Maximum initial capacity of the buffer for a message, in bytes, for any announced length.
 const RESERVED_BYTES: usize = 512 << 10;
@@ -93,7 +91,7 @@ async fn unary(
     let reading = translation.clone();
     let begin = move || {
         let framed = match reading {
-            Some(translation) => frame(&translation.message_of(&message)?),
+            Some(translation) => framed(NO_FLAGS, &translation.message_of(&message)?),
             None => message,
         };
         let mut call = Box::pin(next.run(Request::from_parts(head, Body::from(framed))));
@@ -182,18 +180,4 @@ async fn collect(mut body: Body, limit: Limit, is_grpc: bool) -> Result<Bytes, S
         true => Err(status::not_one_message()),
         false => Ok(message.freeze()),
     }
-}
-
-/// The flag and the length of a gRPC message, once they have arrived.
-fn read_prefix(message: &[u8]) -> Option<(u8, usize)> {
-    let [flag, length @ ..] = message.first_chunk::<PREFIX>()?;
-    Some((*flag, usize::try_from(u32::from_be_bytes(*length)).ok()?))
-}
-
-fn frame(message: &[u8]) -> Bytes {
-    let mut framed = BytesMut::with_capacity(PREFIX + message.len());
-    framed.put_u8(0);
-    framed.put_u32(u32::try_from(message.len()).unwrap_or(u32::MAX)); // limits are far below 4 GiB
-    framed.put_slice(message);
-    framed.freeze()
 }

@@ -16,7 +16,6 @@ mod credentials;
 mod deadline;
 mod form;
 mod message;
-pub mod method;
 mod observe;
 mod origin;
 
@@ -33,17 +32,18 @@ use tower::ServiceBuilder;
 
 use crate::config::Limits;
 use crate::limits::PROBES;
+pub use crate::method;
+use crate::method::Method;
 use crate::metrics::Metrics;
+use crate::outcome::Outcome;
 pub use admission::Admission;
 pub use credentials::{Credentials, Tokens};
 pub use origin::AllowedHosts;
 
-pub(crate) use deadline::HeldAnswer;
-pub(crate) use message::PREFIX;
-pub(crate) use observe::{Outcome, RefusedCredentials};
+pub(crate) use answer::HeldAnswer;
+pub(crate) use observe::RefusedCredentials;
 
 use form::Form;
-use method::Method;
 
 /// State that the layers share.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ async fn refuse_or_read(State(stack): State<Arc<Stack>>, request: Request, next:
     if let Err(refused) = credentials::check(&stack, &call, request.headers()) {
         return call.refuse(refused);
     }
-    deadline::admit(&stack, call, request, next).await
+    admission::admit(&stack, call, request, next).await
 }
 
 /// The facts that [`observe`] found about a request. Every request has passed it.

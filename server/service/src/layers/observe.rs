@@ -3,7 +3,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes};
@@ -11,54 +11,15 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt as _;
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderValue, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use offbeat_proto::status;
-use tonic::{Code, Status};
+use tonic::Code;
 use tracing::Instrument as _;
 
 use super::{Call, Stack};
 use crate::metrics::{Metrics, Record};
 use crate::telemetry;
-
-/// The final status of a request; later ones are ignored.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Outcome(Arc<OnceLock<FinalStatus>>);
-
-#[derive(Debug)]
-struct FinalStatus {
-    code: Code,
-    reason: Option<String>,
-}
-
-impl Outcome {
-    pub(crate) fn set(&self, status: &Status) {
-        let ended = || FinalStatus { code: status.code(), reason: status::reason_in(status) };
-        self.0.get_or_init(ended);
-    }
-
-    pub(crate) fn is_ok(&self) {
-        self.0.get_or_init(|| FinalStatus { code: Code::Ok, reason: None });
-    }
-
-    /// Takes the status from gRPC's headers or trailers, if they have one.
-    pub(crate) fn read(&self, headers: &HeaderMap) {
-        match headers.get(Status::GRPC_STATUS).map(|code| Code::from_bytes(code.as_bytes())) {
-            None => {}
-            Some(Code::Ok) => self.is_ok(),
-            Some(_) => {
-                if let Some(status) = Status::from_header_map(headers) {
-                    self.set(&status);
-                }
-            }
-        }
-    }
-
-    fn was_refused_credentials(&self) -> bool {
-        let is_refused = |code| matches!(code, Code::Unauthenticated | Code::PermissionDenied);
-        self.0.get().is_some_and(|ended| is_refused(ended.code))
-    }
-}
 
 /// Marks the answer to a caller without valid credentials, who has little time to read it.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +66,7 @@ struct RecordOnDrop {
 
 impl Drop for RecordOnDrop {
     fn drop(&mut self) {
-        let ended = self.call.outcome.0.get();
+        let ended = self.call.outcome.status();
         // Without a status, the caller left before the end.
         let code = ended.map_or(Code::Cancelled, |ended| ended.code);
         let reason = ended.and_then(|ended| ended.reason.as_deref());

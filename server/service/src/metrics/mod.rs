@@ -4,6 +4,7 @@
 //! Labels take few values: methods that exist, codes and reasons of the contract, and, of the names
 //! that callers choose, at most a hundred schedules, pairs of schedule and kind, and spreads.
 
+mod durations;
 mod lateness;
 mod limits;
 mod process;
@@ -12,7 +13,7 @@ mod reloads;
 mod series;
 mod snapshot;
 mod spreads;
-mod store;
+pub(crate) mod store;
 
 use std::fmt;
 use std::time::Duration;
@@ -23,14 +24,14 @@ use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tonic::Code;
 
 use crate::clock;
 use crate::config::Config;
-use crate::layers::method::Method;
+use crate::method::Method;
 use crate::spreads::SpreadStore;
+use durations::{Durations, durations};
 use lateness::Lateness;
 pub use record::Record;
 use reloads::Reloads;
@@ -50,16 +51,12 @@ const PREFIX: &str = "offbeat";
 /// Label of names without a series of their own.
 const OTHER: &str = "other";
 
-/// Upper bounds of the latency histogram, in seconds.
-const LATENCIES: [f64; 12] =
-    [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 10.0];
-
 /// The counters of a server.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
-    durations: Family<MethodLabel, Histogram, fn() -> Histogram>,
+    durations: Durations<MethodLabel>,
     refusals: Family<ReasonLabel, Counter>,
     connections: Counter,
     panics: Counter,
@@ -106,9 +103,7 @@ impl EncodeLabelSet for ReasonLabel {
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix(PREFIX);
-        let requests = Family::default();
-        let durations: Family<_, _, fn() -> Histogram> =
-            Family::new_with_constructor(|| Histogram::new(LATENCIES));
+        let (requests, durations) = (Family::default(), durations());
         let (connections, panics) = (Counter::default(), Counter::default());
         let refusals: Family<ReasonLabel, Counter> = Family::default();
         for reason in (1..).map_while(|number| ErrorReason::try_from(number).ok()) {

@@ -9,7 +9,7 @@ use prometheus_client::registry::Registry;
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::snapshot::set;
+use super::series::set;
 
 /// Where control groups (version 2) are mounted.
 const CONTROL_GROUPS: &str = "/sys/fs/cgroup";

@@ -8,7 +8,7 @@ use tracing::Span;
 use tracing::level_filters::LevelFilter;
 
 use super::{Metrics, code_name};
-use crate::layers::method::Method;
+use crate::method::Method;
 use crate::telemetry;
 
 /// Target of the log lines of requests.

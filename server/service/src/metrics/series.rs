@@ -1,9 +1,19 @@
-//! Metrics with several series that are made for one answer: encoded once, then dropped.
+//! Metrics that are made for one answer: encoded once, then dropped.
 
 use std::fmt;
 
 use prometheus_client::encoding::{EncodeGaugeValue, EncodeMetric, MetricEncoder};
 use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Registry;
+
+/// Registers a gauge with one series, which has no labels.
+pub(super) fn set<N>(registry: &mut Registry, name: &str, help: &str, value: N)
+where
+    N: EncodeGaugeValue + Clone + fmt::Debug + Send + Sync + 'static,
+{
+    registry.register(name, help, ConstGauge::new(value));
+}
 
 /// The labels of a series.
 pub(super) type Labels<const N: usize> = [(&'static str, String); N];

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use offbeat_core::Catalog;
-use prometheus_client::encoding::EncodeGaugeValue;
-use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use super::series::{Gauges, Infos};
+use super::series::{Gauges, Infos, set};
 use super::{PREFIX, process, spreads};
 use crate::limits::SCHEDULE_SERIES;
 use crate::spreads::SpreadFigures;
@@ -69,11 +67,4 @@ fn infos(schedules: &Catalog) -> Infos<3> {
         ]
     });
     Infos(labels.collect())
-}
-
-pub(super) fn set<N>(registry: &mut Registry, name: &str, help: &str, value: N)
-where
-    N: EncodeGaugeValue + Clone + std::fmt::Debug + Send + Sync + 'static,
-{
-    registry.register(name, help, ConstGauge::new(value));
 }

@@ -3,8 +3,7 @@
 use prometheus_client::registry::Registry;
 
 use super::OTHER;
-use super::series::{Gauges, Labels};
-use super::snapshot::set;
+use super::series::{Gauges, Labels, set};
 use crate::limits::SPREAD_SERIES;
 use crate::spreads::SpreadFigures;
 

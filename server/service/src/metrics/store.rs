@@ -5,10 +5,9 @@ use std::time::Duration;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use super::LATENCIES;
+use super::durations::{Durations, durations};
 
 /// Why a step failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,20 +43,18 @@ type Label = [(&'static str, &'static str); 1];
 /// Metrics of a store; clones share them.
 #[derive(Debug, Clone)]
 pub struct StoreMetrics {
-    durations: Family<Label, Histogram, fn() -> Histogram>,
+    durations: Durations<Label>,
     failures: Family<Label, Counter>,
     is_up: Gauge,
 }
 
 impl Default for StoreMetrics {
     fn default() -> Self {
-        let durations: Family<_, _, fn() -> Histogram> =
-            Family::new_with_constructor(|| Histogram::new(LATENCIES));
         let failures: Family<Label, Counter> = Family::default();
         for failure in StepFailure::ALL {
             drop(failures.get_or_create(&[("reason", failure.name())]));
         }
-        Self { durations, failures, is_up: Gauge::default() }
+        Self { durations: durations(), failures, is_up: Gauge::default() }
     }
 }
 

@@ -19,7 +19,7 @@ use offbeat_core::spread::named::{
 use offbeat_core::{Moment, Rejection};
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::StoreMetrics;
+use crate::metrics::store::StoreMetrics;
 pub use memory::MemoryStore;
 pub use redis::{Finding, Level, RedisStore};
 use tokio::time::Instant;

@@ -7,8 +7,9 @@ use super::judgement::{Verdict, verdict};
 use super::question::{PlanSpec, Question};
 use super::search::{Candidate, Search};
 use super::selection::{CandidateTrial, Lanes, Room, Selection, select};
+use super::span::micros;
 use super::tags::Tags;
-use super::timeouts::{Timeouts, lanes_of};
+use super::timeouts::{PlannedLane, Timeouts, lanes_of};
 use super::trial::{Ratio, STREAM_JOBS, Streams, Summary, Trial, mean_slowdown, mean_sojourn};
 use super::types::{TypeFigures, longer, ranked};
 
@@ -22,15 +23,6 @@ const MORE: f64 = 1.2;
 /// If a fifth more jobs would fill the workers to this part or more, lanes need no room for them:
 /// one queue has none either, and jobs would wait without end with both.
 const FULL: f64 = 0.9;
-
-/// A lane of a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlannedLane {
-    /// Number of workers.
-    pub workers: u32,
-    /// The attempt timeout; `None` in the last lane.
-    pub timeout: Option<Span>,
-}
 
 /// Lanes without timeouts: jobs of some types go to the slow lane.
 #[derive(Debug, Clone, PartialEq)]
@@ -252,10 +244,6 @@ fn by_types(
         slowdown_to_timeouts: timeouts.map(|other| trial.against(&other.trial, mean_slowdown)),
         sojourn_to_timeouts: timeouts.map(|other| trial.against(&other.trial, mean_sojourn)),
     }
-}
-
-pub(super) fn micros(micros: u64) -> Span {
-    Span::from_nanos(micros.saturating_mul(1_000))
 }
 
 fn shown(candidate: &Candidate, trial: Option<Trial>, has_room: bool) -> CutoffFigures {

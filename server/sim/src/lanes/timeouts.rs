@@ -1,11 +1,11 @@
 //! Candidates of lanes with timeouts.
 
-use offbeat_core::Rejection;
 use offbeat_core::lanes::{LaneSetSpec, LaneSpec, OnTimeout};
+use offbeat_core::{Rejection, Span};
 
-use super::plan::{PlannedLane, micros};
 use super::search::{Candidate, Search};
 use super::selection::Lanes;
+use super::span::micros;
 use super::tags::Tags;
 use super::trial::Trial;
 
@@ -42,6 +42,15 @@ impl Lanes for Timeouts<'_> {
         let lanes = LaneSetSpec { lanes, on_timeout, ..LaneSetSpec::default() }.check()?;
         Ok(Trial::of_lanes(lanes, candidate.cutoffs.clone()))
     }
+}
+
+/// A lane of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedLane {
+    /// Number of workers.
+    pub workers: u32,
+    /// The attempt timeout; `None` in the last lane.
+    pub timeout: Option<Span>,
 }
 
 pub(super) fn lanes_of(candidate: &Candidate) -> impl Iterator<Item = PlannedLane> {

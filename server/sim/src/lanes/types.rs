@@ -2,7 +2,7 @@
 
 use offbeat_core::Span;
 
-use super::plan::micros;
+use super::span::micros;
 use crate::distribution::{Distribution, real};
 
 /// How long the jobs of a type run.

@@ -12,6 +12,7 @@ use super::jobs::{
 use super::outages::ProducerEntry;
 use super::partners::PartnerEntry;
 use super::retries::RetriesEntry;
+use super::run_time::Load;
 use super::strategy::{KindName, StrategyEntry, Surroundings, named_apart};
 use super::workers::{AutoscalerEntry, Workers, workers};
 use super::{Kind, KindPlacement, Scenario, jobs_of_a_user};
@@ -19,9 +20,6 @@ use crate::limits::{
     SCENARIO_EVENTS, SCENARIO_JOBS, SCENARIO_KINDS, SCENARIO_PARTNERS, SCENARIO_RUN_SECONDS,
     SCENARIO_SECONDS, SCENARIO_SEEDS, SCENARIO_STRATEGIES, SCENARIO_USERS,
 };
-
-/// Reads the samples of a file that a scenario names, in microseconds.
-pub type Load<'a> = &'a dyn Fn(&str) -> Result<Vec<i64>, Rejection>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,8 +64,8 @@ struct Users {
 
 /// Reads a scenario; `load` reads the samples of files that it names.
 ///
+/// # Errors
 /// When the text is not a scenario, or a field is out of its range.
-/// When the text is no scenario, or a field is out of its range.
 pub fn parse(text: &str, load: Load<'_>) -> Result<Scenario, Rejection> {
     let file: File = toml::from_str(text).map_err(|unreadable| {
         let allowed = format!("must be TOML of this form: {}", unreadable.message());

@@ -4,9 +4,8 @@ use offbeat_core::{Reason, Rejection};
 use serde::Deserialize;
 
 use super::fields::{micros, positive, span, within};
-use super::file::Load;
 use super::hours::timing;
-use super::run_time::RunTime;
+use super::run_time::{Load, RunTime};
 use super::{Children, Dequeue, Kind, KindPlacement, Lock, Timing};
 use crate::limits::{SCENARIO_CALLS, SCENARIO_USERS};
 

@@ -12,7 +12,8 @@ mod strategy;
 mod timing;
 mod workers;
 
-pub use file::{Load, parse};
+pub use file::parse;
+pub use run_time::Load;
 pub use timing::Timing;
 
 use offbeat_core::lanes::LaneSet;

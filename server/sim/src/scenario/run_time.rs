@@ -8,8 +8,10 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::fields::span;
-use super::file::Load;
 use crate::distribution::{Distribution, lognormal_sigmas};
+
+/// Reads the samples of a file that a scenario names, in microseconds.
+pub type Load<'a> = &'a dyn Fn(&str) -> Result<Vec<i64>, Rejection>;
 
 /// A run time: constant, or a distribution.
 #[derive(Debug, Clone)]

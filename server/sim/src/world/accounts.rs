@@ -6,10 +6,11 @@ use super::Watch;
 use super::clock::{NEVER, SECOND};
 use super::job::Job;
 use super::kind_distances::KindDistances;
-use super::metrics::{Row, Trace, slowdown};
+use super::metrics::{Row, slowdown};
 use super::partners::Partners;
 use super::phases::Phases;
 use super::sums::Rows;
+use super::trace::Trace;
 use super::workers::Workers;
 use crate::scenario::Scenario;
 
@@ -162,7 +163,7 @@ impl Accounts {
         self.trace.least_kind_distance = self.kind_distances.least(now);
         self.trace.never_served = u32::try_from(never).unwrap_or(u32::MAX);
         self.trace.left_jobs = self.in_system;
-        self.rows.leave(&mut self.trace);
+        (self.trace.rows, self.trace.sums) = self.rows.close();
         (self.trace.phases, self.trace.tail) = self.phases.close();
         self.trace
     }

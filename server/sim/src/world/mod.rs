@@ -23,6 +23,7 @@ mod queue;
 mod runs;
 mod source;
 mod sums;
+mod trace;
 mod workers;
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,7 +38,7 @@ use clock::{Clock, NEVER};
 use job::{CHILD, DelayedJobs, Job, NewJobs};
 use limiters::{Admission, Limiters};
 use locks::Locks;
-pub use metrics::{LateRuns, PartnerStep, PartnerTally, Row, Trace};
+pub use metrics::{LateRuns, PartnerStep, PartnerTally, Row};
 use partners::{Partners, Reply};
 pub use phases::{PhasePartner, PhaseTally, Tail};
 use producer::Producer;
@@ -46,6 +47,7 @@ pub use runs::{RunError, run_all, run_each};
 use source::{Source, Track, anywhere};
 pub(crate) use source::{first_kind, offsets, shifts};
 pub use sums::{Step, Sums};
+pub use trace::Trace;
 use workers::Workers;
 
 /// Lets another thread watch a run, and stop it.

@@ -11,10 +11,11 @@ use offbeat_core::{Rejection, Span};
 use super::Watch;
 use super::clock::SECOND;
 use super::job::Timed;
-use super::metrics::{Row, Trace, slowdown};
+use super::metrics::{Row, slowdown};
 use super::partners::Partners;
 use super::phases::Phases;
 use super::sums::Rows;
+use super::trace::Trace;
 use crate::distribution::{Draw, whole};
 use crate::generator::Generator;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
@@ -151,7 +152,7 @@ impl<'a> Pipeline<'a> {
         if !self.trace.is_cut && self.second_end < self.now + SECOND {
             self.push_row(); // of the part of a second at the end
         }
-        self.rows.leave(&mut self.trace);
+        (self.trace.rows, self.trace.sums) = self.rows.close();
         self.trace.left_jobs = self.in_system;
         let phases = std::mem::replace(&mut self.phases, Phases::new(self.scenario));
         (self.trace.phases, self.trace.tail) = phases.close();

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::Trace;
 use super::metrics::Row;
 
 /// The most steps of a series.
@@ -135,16 +134,15 @@ impl Rows {
         self.sums.rows
     }
 
-    /// Moves the rows and sums to the trace of the run.
-    pub(super) fn leave(&mut self, trace: &mut Trace) {
+    /// The rows of the run, if they were kept, and their sums.
+    pub(super) fn close(&mut self) -> (Arc<Vec<Row>>, Sums) {
         if self.minute_left < MINUTE {
             self.end_minute();
         }
         if self.step.rows > 0 {
             self.end_step();
         }
-        trace.rows = Arc::new(self.kept.take().unwrap_or_default());
-        trace.sums = std::mem::take(&mut self.sums);
+        (Arc::new(self.kept.take().unwrap_or_default()), std::mem::take(&mut self.sums))
     }
 }
 

@@ -5,7 +5,7 @@ import { Failure } from "../../parts/Failure";
 import { call } from "../../rpc";
 import { setParams } from "../../router";
 import { number, readSpan, seconds, spanText } from "../../time";
-import type { ViewProps } from "..";
+import type { ViewProps } from "../props";
 
 interface Performance {
   meanSlowdown: number;

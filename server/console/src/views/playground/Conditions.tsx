@@ -4,7 +4,7 @@ import type { Description, Predicate, Schedule } from "../../messages";
 import { Copied } from "../../parts/Copied";
 import { Failure } from "../../parts/Failure";
 import { seconds, utc } from "../../time";
-import type { KindAssignment } from "./Playground";
+import type { KindAssignment } from "./assignments";
 
 const DIALECTS = ["POSTGRESQL", "MYSQL", "MARIADB", "SQLITE"];
 const TYPES = ["TEXT", "INTEGER", "UUID", "UUID_BYTES", "UUID_TEXT"];

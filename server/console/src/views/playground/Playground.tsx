@@ -1,10 +1,9 @@
-import { useAsked, useCall, useNow } from "../../answers";
-import type { Assignment, Description, Schedule } from "../../messages";
+import { useCall, useNow } from "../../answers";
+import type { Description } from "../../messages";
 import { Failure } from "../../parts/Failure";
 import { setParams } from "../../router";
-import { call } from "../../rpc";
-import { idOf, readSchedule } from "../../schedules";
-import type { ViewProps } from "..";
+import { readSchedule } from "../../schedules";
+import type { ViewProps } from "../props";
 import { Calls } from "./Calls";
 import { Conditions } from "./Conditions";
 import { Reason } from "./Reason";
@@ -13,40 +12,7 @@ import { RunKey } from "./RunKey";
 import { Runs } from "./Runs";
 import { Sample } from "./Sample";
 import { ScheduleChooser } from "./ScheduleChooser";
-
-/** Kinds that are drawn; a schedule may have a thousand. */
-const SHOWN_KINDS = 12;
-
-export interface KindAssignment {
-  /** Empty where the schedule has no kinds. */
-  kind: string;
-  assignment: Assignment;
-}
-
-function useAssignments(
-  schedule: Schedule | undefined,
-  description: Description | undefined,
-  id: string,
-  from: string | null,
-) {
-  const kinds = description?.kinds.slice(0, SHOWN_KINDS).map((kind) => kind.name) ?? [];
-  const key =
-    schedule && description && JSON.stringify([schedule, description.identity, id, from]);
-  return useAsked<KindAssignment[]>(key, (signal) =>
-    Promise.all(
-      (kinds.length > 0 ? kinds : [""]).map(async (kind) => {
-        const message = {
-          schedule,
-          id: idOf(id),
-          nextRunCount: 4,
-          ...(kind && { kind }),
-          ...(from && { fromTime: from }),
-        };
-        return { kind, assignment: await call<Assignment>("SlotService/AssignSlot", message, signal) };
-      }),
-    ),
-  );
-}
+import { useAssignments } from "./assignments";
 
 /** Where an ID stands in a cycle, when it runs next, and why. */
 export function Playground({ params }: ViewProps) {

@@ -1,6 +1,6 @@
 import type { Description } from "../../messages";
 import { number, seconds, spanText } from "../../time";
-import type { KindAssignment } from "./Playground";
+import type { KindAssignment } from "./assignments";
 
 interface ReasonProps {
   id: string;

@@ -3,7 +3,7 @@ import type { Description, Schedule, Slot } from "../../messages";
 import { call } from "../../rpc";
 import { clock, seconds, spanText, utc } from "../../time";
 import { excludedParts } from "./exclusions";
-import type { KindAssignment } from "./Playground";
+import type { KindAssignment } from "./assignments";
 
 interface RingProps {
   schedule: Schedule;

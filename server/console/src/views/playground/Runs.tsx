@@ -1,5 +1,5 @@
 import { inZone, relative, utc, ZONE } from "../../time";
-import type { KindAssignment } from "./Playground";
+import type { KindAssignment } from "./assignments";
 
 /** The next runs of an ID, of all kinds, by time. */
 export function Runs({ assignments, now }: { assignments: KindAssignment[]; now: Date }) {

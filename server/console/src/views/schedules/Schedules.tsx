@@ -6,7 +6,7 @@ import { addressOf, setParams } from "../../router";
 import { call } from "../../rpc";
 import { cycleText, listSchedules, nameOf } from "../../schedules";
 import { number } from "../../time";
-import type { ViewProps } from "..";
+import type { ViewProps } from "../props";
 import { Day } from "./Day";
 import { Migration } from "./Migration";
 

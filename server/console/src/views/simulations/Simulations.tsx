@@ -4,7 +4,7 @@ import { Failure } from "../../parts/Failure";
 import { setParams } from "../../router";
 import { CallFailure, lines } from "../../rpc";
 import { seconds } from "../../time";
-import type { ViewProps } from "..";
+import type { ViewProps } from "../props";
 import { EXAMPLE } from "./example";
 import { Report } from "./Report";
 

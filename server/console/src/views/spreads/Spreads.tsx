@@ -5,7 +5,7 @@ import { Failure } from "../../parts/Failure";
 import { setParams } from "../../router";
 import { call, read } from "../../rpc";
 import { number } from "../../time";
-import type { ViewProps } from "..";
+import type { ViewProps } from "../props";
 import { DeadLetters } from "./DeadLetters";
 import { NextJobs } from "./NextJobs";
 import { SpreadDetails } from "./SpreadDetails";

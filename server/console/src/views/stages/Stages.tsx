@@ -4,7 +4,7 @@ import { DraftInput } from "../../parts/Draft";
 import { Failure } from "../../parts/Failure";
 import { setParams } from "../../router";
 import { number, spanText } from "../../time";
-import type { ViewProps } from "..";
+import type { ViewProps } from "../props";
 import { EXAMPLE, readStages, type StageRow, toMessage } from "./rows";
 
 interface StageAllocation {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::turns::Turns;
 use super::{Kind, KindSpec, Kinds, check_gap};
 use crate::calendar::ExclusionPolicy;
 use crate::ids::check_part;
 use crate::limits::{KIND_COUNT, KIND_NAME};
 use crate::reciprocal::{Reciprocals, Spacing};
 use crate::rejection::{Reason, Rejection};
-use crate::schedule::turns::Turns;
 use crate::schedule::{Schedule, ScheduleSpec};
 use crate::time::{Moment, Span};
 

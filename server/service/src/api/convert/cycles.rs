@@ -5,8 +5,7 @@ use offbeat_core::{
     ExclusionTimes, Rejection, Schedule,
 };
 
-use super::requests::{moment, required, span, unknown_enum_value};
-use super::responses::{duration, timestamp};
+use super::scalars::{duration, moment, required, span, timestamp, unknown_enum_value};
 use offbeat_proto as proto;
 
 pub(super) fn cycle(message: proto::schedule_spec::Cycle) -> Result<CycleSpec, Rejection> {

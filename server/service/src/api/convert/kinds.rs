@@ -4,8 +4,7 @@ use offbeat_core::reciprocal::Spacing;
 use offbeat_core::schedule::Kind;
 use offbeat_core::{KindSpec, Rejection, Schedule};
 
-use super::requests::{optional_span, unknown_enum_value};
-use super::responses::{count, duration, timestamp};
+use super::scalars::{count, duration, optional_span, timestamp, unknown_enum_value};
 use offbeat_proto as proto;
 
 pub(super) fn of_schedule(messages: Vec<proto::Kind>) -> Result<Vec<KindSpec>, Rejection> {

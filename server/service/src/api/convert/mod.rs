@@ -7,6 +7,7 @@ mod kinds;
 mod reciprocal;
 mod requests;
 mod responses;
+mod scalars;
 mod sql;
 mod zones;
 
@@ -14,5 +15,6 @@ pub(super) use kinds::described_kinds;
 pub(super) use reciprocal::*;
 pub(super) use requests::*;
 pub(super) use responses::*;
+pub(super) use scalars::*;
 pub(super) use sql::*;
 pub(super) use zones::{ZoneColumn, zones};

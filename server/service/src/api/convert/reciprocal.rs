@@ -5,7 +5,10 @@ use offbeat_core::limits::KIND_COUNT;
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::{Catalog, Reason, Rejection, Schedule, Span};
 
-use super::{count, duration, identity, kinds, required, schedule_at, span};
+use super::kinds;
+use super::requests::schedule_at;
+use super::responses::identity;
+use super::scalars::{count, duration, required, span};
 use offbeat_proto as proto;
 
 /// Decides a request; a reference is looked up in `catalog`.

@@ -5,24 +5,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use offbeat_core::limits::POPULATION;
 use offbeat_core::{
-    Catalog, Id, Moment, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleName,
-    ScheduleSpec, Span,
+    Catalog, Id, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleName, ScheduleSpec,
 };
 
+use super::scalars::{moment, optional_span, required, span, unknown_enum_value};
 use super::zones::ZoneColumn;
 use super::{cycles, kinds};
 use offbeat_proto as proto;
 
 /// The kind of requests that name none.
 const DEFAULT_KIND: &str = "default";
-
-pub(in crate::api) fn required<T>(
-    field: &str,
-    value: Option<T>,
-    allowed: &str,
-) -> Result<T, Rejection> {
-    value.ok_or_else(|| Rejection::new(Reason::FieldMissing, field, "nothing", allowed))
-}
 
 pub(in crate::api) fn schedule(
     message: Option<proto::Schedule>,
@@ -153,39 +145,6 @@ fn profile_of(number: i32) -> Result<Option<Profile>, Rejection> {
         Ok(proto::TwisterProfile::Php) => Ok(Some(Profile::Php)),
         Err(_) => Err(unknown_enum_value("profile", number, "0 to 4, a value of TwisterProfile")),
     }
-}
-
-pub(in crate::api) fn unknown_enum_value(field: &str, number: i32, allowed: &str) -> Rejection {
-    Rejection::new(Reason::OutOfRange, field, number, format!("must be {allowed}"))
-}
-
-pub(in crate::api) fn span(field: &str, message: prost_types::Duration) -> Result<Span, Rejection> {
-    let prost_types::Duration { seconds, nanos } = message;
-    Span::try_new(seconds, nanos).map_err(|rejection| rejection.under(field))
-}
-
-pub(in crate::api) fn optional_span(
-    field: &str,
-    message: Option<prost_types::Duration>,
-) -> Result<Option<Span>, Rejection> {
-    message.map(|message| span(field, message)).transpose()
-}
-
-pub(in crate::api) fn moment(
-    field: &str,
-    message: prost_types::Timestamp,
-) -> Result<Moment, Rejection> {
-    let prost_types::Timestamp { seconds, nanos } = message;
-    Moment::try_new(seconds, nanos).map_err(|rejection| rejection.under(field))
-}
-
-/// The instant of an optional field; `now` is called only if the field is not set.
-pub(in crate::api) fn moment_or_now(
-    field: &str,
-    message: Option<prost_types::Timestamp>,
-    now: fn() -> Moment,
-) -> Result<Moment, Rejection> {
-    message.map_or_else(|| Ok(now()), |time| moment(field, time))
 }
 
 /// The prefix of the run keys of a kind; an empty kind is `DEFAULT_KIND`.

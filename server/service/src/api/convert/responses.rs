@@ -3,8 +3,9 @@
 use offbeat_core::calendar::time_zone_database;
 use offbeat_core::population::ExpectedLoad;
 use offbeat_core::runs::run_id;
-use offbeat_core::{Id, Moment, Place, Placement, Profile, Run, Schedule, Slot, Span, Why};
+use offbeat_core::{Id, Moment, Place, Placement, Profile, Run, Schedule, Slot, Why};
 
+use super::scalars::{count, duration, timestamp, wide};
 use super::{cycles, kinds};
 use offbeat_proto as proto;
 
@@ -48,26 +49,6 @@ pub(in crate::api) fn resolved_spec(schedule: &Schedule) -> proto::ScheduleSpec 
         kind_conflicts: kinds.conflicts,
         catch_up_span: kinds.catch_up_span,
     }
-}
-
-pub(in crate::api) fn duration(span: Span) -> prost_types::Duration {
-    let (seconds, nanos) = span.parts();
-    prost_types::Duration { seconds, nanos }
-}
-
-pub(in crate::api) fn timestamp(moment: Moment) -> prost_types::Timestamp {
-    let (seconds, nanos) = moment.parts();
-    prost_types::Timestamp { seconds, nanos }
-}
-
-/// A count or index as an `int32`; all are far below 2^31.
-pub(in crate::api) fn count(count: u32) -> i32 {
-    i32::try_from(count).unwrap_or(i32::MAX)
-}
-
-/// A number of ticks, or of IDs, as an `int64`; all are far below 2^63.
-pub(in crate::api) fn wide(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 pub(in crate::api) fn slot(slot: &Slot) -> proto::Slot {

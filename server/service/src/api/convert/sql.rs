@@ -5,7 +5,7 @@ use offbeat_core::sql::{
 };
 use offbeat_core::{Reason, Rejection, Schedule};
 
-use super::requests::{required, unknown_enum_value};
+use super::scalars::{required, unknown_enum_value};
 use offbeat_proto as proto;
 
 /// The field that names the column, in every request.

@@ -2,9 +2,11 @@
 
 mod lane_set;
 mod plan;
+mod request;
 mod run_times;
 mod sentences;
 mod sentences_of_types;
+mod significance;
 
 use offbeat_core::lanes::{DispatchOutcome, Job, LaneState, Outcome, SplitSpec, dispatch};
 use offbeat_core::limits::DISPATCHED_JOBS;

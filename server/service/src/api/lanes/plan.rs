@@ -8,6 +8,7 @@ use offbeat_sim::lanes::{
 };
 
 use super::lane_set::on_timeout_of;
+use super::request::Request;
 use super::run_times::{RunTimeInput, run_times_of, samples_by_class};
 use super::sentences::sentences;
 use crate::api::convert::{duration, required, span};
@@ -52,21 +53,6 @@ pub fn plan(request: v1beta1::PlanLanesRequest) -> Result<v1beta1::PlanLanesResp
         type_names,
     };
     Ok(answer(&plan, &known))
-}
-
-/// Fields of the request that an answer repeats.
-pub(super) struct Request {
-    pub(super) on_timeout: OnTimeout,
-    /// How many run times lie in each class; empty without samples.
-    pub(super) samples: Vec<usize>,
-    pub(super) type_names: Vec<String>,
-}
-
-impl Request {
-    /// The name of the type at a place.
-    pub(super) fn type_name(&self, place: usize) -> &str {
-        self.type_names.get(place).map_or("", String::as_str)
-    }
 }
 
 fn answer(plan: &Plan, request: &Request) -> v1beta1::PlanLanesResponse {

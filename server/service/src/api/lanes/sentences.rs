@@ -4,14 +4,9 @@ use offbeat_core::lanes::OnTimeout;
 use offbeat_sim::lanes::{ClassPerformance, Plan, Ratio, Verdict};
 use offbeat_text::figures::{figure, percent, span};
 
-use super::plan::Request;
+use super::request::Request;
 use super::sentences_of_types as types;
-
-/// With fewer samples of long jobs, a plan warns that its figures are uncertain.
-pub(super) const FEW_SAMPLES: usize = 30;
-
-/// Above this ratio to the time with one queue, jobs are said to take longer.
-pub(super) const LONGER: f64 = 1.05;
+use super::significance::{FEW_SAMPLES, LONGER, interval};
 
 pub(super) fn sentences(plan: &Plan, request: &Request) -> Vec<String> {
     let mut said = vec![verdict(plan, request)];
@@ -98,10 +93,6 @@ fn runs_twice(plan: &Plan, request: &Request) -> Option<String> {
          it must be safe to run twice.",
         percent(slow)
     ))
-}
-
-pub(super) fn interval(ratio: Ratio) -> String {
-    format!("95 % interval: {} to {}", figure(ratio.low), figure(ratio.high))
 }
 
 /// Says which jobs are done later than in one queue.

@@ -3,11 +3,8 @@
 use offbeat_sim::lanes::{LanesByType, Plan, Ratio, Verdict};
 use offbeat_text::figures::{figure, percent, span};
 
-use super::plan::Request;
-use super::sentences::{FEW_SAMPLES, LONGER, interval};
-
-/// Above this ratio, a mean slowdown is said to be worse.
-const WORSE: f64 = 1.02;
+use super::request::Request;
+use super::significance::{FEW_SAMPLES, LONGER, WORSE, interval};
 
 /// Maximum number of types that a sentence names; further ones are counted.
 const NAMED: usize = 6;

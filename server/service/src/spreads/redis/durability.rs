@@ -14,7 +14,8 @@ use redis::{RedisError, Value};
 use tokio::time::Instant;
 
 use super::connections::{Connection, Connections, HOLD_MILLIS};
-use super::engine::{COMMON, Failure};
+use super::failure::Failure;
+use super::scripts::COMMON;
 
 /// How long the configuration that Redis reports is trusted; it may change.
 const ASK_AGAIN: Duration = Duration::from_secs(60);

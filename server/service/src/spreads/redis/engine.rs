@@ -1,19 +1,21 @@
-//! Redis: the scripts that are the steps of a spread, each atomic, and the keys that they use.
+//! Redis: the steps of a spread, each atomic, and the keys that they use.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use redis::aio::{ConnectionManager, PubSub};
-use redis::{AsyncCommands as _, RedisError, Script, ScriptInvocation, Value};
+use redis::{AsyncCommands as _, RedisError, ScriptInvocation, Value};
 
 use super::calls::LAYOUT;
 use super::connections::Connections;
 use super::durability::Durability;
+use super::failure::Failure;
 use super::observer::{
     CALL, CLAIM, COMPACT, DISCARD, LIST, LISTEN, OPEN, ObserveStep as _, Observer, READ,
     READ_SNAPSHOT, SNAPSHOT_LENGTH, Step, UNCLAIM, WRITE_SNAPSHOT,
 };
 use super::replica::Life;
+use super::scripts::Scripts;
 use crate::config::SpreadStoreConfig;
 
 /// How long a reader may take for a snapshot that has been replaced, in seconds.
@@ -59,26 +61,6 @@ pub(super) enum Page {
     Large,
 }
 
-/// The failure of a step.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// There is no such spread.
-    Unknown,
-    /// The memory of Redis is full; nothing was done.
-    Full,
-    /// Redis did not answer, or answered unexpectedly. The step may have been taken.
-    Engine(String),
-}
-
-impl From<RedisError> for Failure {
-    fn from(error: RedisError) -> Self {
-        match error.code() {
-            Some("OOM") => Self::Full,
-            _ => Self::Engine(error.to_string()),
-        }
-    }
-}
-
 #[derive(Clone)]
 pub(super) struct Engine {
     connections: Connections,
@@ -90,54 +72,20 @@ pub(super) struct Engine {
     observer: Arc<Observer>,
 }
 
-#[derive(Debug)]
-struct Scripts {
-    open: Script,
-    /// Adds entries that take memory.
-    submit: Script,
-    call: Script,
-    claim: Script,
-    chunk: Script,
-    compact: Script,
-    discard: Script,
-}
-
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine").field("prefix", &self.prefix).finish_non_exhaustive()
     }
 }
 
-/// The head of all scripts.
-pub(super) const COMMON: &str = include_str!("scripts/common.lua");
-
-/// A script that Redis refuses when its memory is full.
-fn growing(text: &str) -> Script {
-    Script::new(&format!("#!lua\n{COMMON}\n{text}"))
-}
-
-/// A script that frees memory, or takes hardly any: it runs even when memory is full.
-fn small(text: &str) -> Script {
-    Script::new(&format!("#!lua flags=allow-oom\n{COMMON}\n{text}"))
-}
-
 impl Engine {
     pub(super) async fn connect(config: &SpreadStoreConfig, url: &str) -> Result<Self, String> {
         let connections = Connections::open(config, url).await?;
-        let scripts = Scripts {
-            open: growing(include_str!("scripts/open.lua")),
-            submit: growing(include_str!("scripts/call.lua")),
-            call: small(include_str!("scripts/call.lua")),
-            claim: small(include_str!("scripts/claim.lua")),
-            chunk: small(include_str!("scripts/chunk.lua")),
-            compact: small(include_str!("scripts/compact.lua")),
-            discard: small(include_str!("scripts/discard.lua")),
-        };
         let prefix = config.prefix.clone();
         let durability = Durability::new(connections.clone(), &prefix, config.replicas);
-        let (durability, scripts, snapshots) = (durability.into(), scripts.into(), Arc::default());
+        let (durability, scripts) = (durability.into(), Scripts::new().into());
         let observer = Observer::new(&connections.current().client).into();
-        Ok(Self { connections, durability, prefix, scripts, snapshots, observer })
+        Ok(Self { connections, durability, prefix, scripts, snapshots: Arc::default(), observer })
     }
 
     pub(super) fn observer(&self) -> &Observer {
@@ -157,7 +105,7 @@ impl Engine {
     ) -> Result<T, RedisError> {
         let connection = self.connections.current();
         let mut steps = connection.steps.clone();
-        let result = script.invoke_async(&mut steps).observed(self, step).await;
+        let result = script.invoke_async(&mut steps).observed(&self.observer, step).await;
         self.connections.heard(result, &connection).await
     }
 
@@ -253,11 +201,11 @@ impl Engine {
     /// The bytes of a snapshot; `None` if it has been replaced.
     pub(super) async fn snapshot(&self, key: &str) -> Result<Option<Vec<u8>>, RedisError> {
         let mut connection = self.connection();
-        let chunks: isize = connection.llen(key).observed(self, SNAPSHOT_LENGTH).await?;
+        let chunks: isize = connection.llen(key).observed(&self.observer, SNAPSHOT_LENGTH).await?;
         let mut bytes = Vec::new();
         for place in 0..chunks {
             let Some(chunk): Option<Vec<u8>> =
-                connection.lindex(key, place).observed(self, READ_SNAPSHOT).await?
+                connection.lindex(key, place).observed(&self.observer, READ_SNAPSHOT).await?
             else {
                 return Ok(None);
             };
@@ -296,7 +244,11 @@ impl Engine {
         step.arg(&life.life).arg(&life.epoch).arg(index).arg(chunks).arg(snapshot.len());
         step.arg(bytes).arg(SNAPSHOT_GRACE);
         let taken: i64 = self.run(COMPACT, &step).await?;
-        let _: i64 = self.connection().del(self.key(name, "claim")).observed(self, UNCLAIM).await?;
+        let _: i64 = self
+            .connection()
+            .del(self.key(name, "claim"))
+            .observed(&self.observer, UNCLAIM)
+            .await?;
         Ok(taken == 1)
     }
 
@@ -313,8 +265,10 @@ impl Engine {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
         let connection = self.connections.current();
         let mut steps = connection.steps.clone();
-        let named =
-            steps.zrangebylex_limit(self.names(), after, "+", 0, count).observed(self, LIST).await;
+        let named = steps
+            .zrangebylex_limit(self.names(), after, "+", 0, count)
+            .observed(&self.observer, LIST)
+            .await;
         self.connections.heard(named, &connection).await
     }
 
@@ -326,9 +280,9 @@ impl Engine {
     /// Subscribes to the names of spreads that change. Also returns the number of the connection.
     pub(super) async fn changes(&self) -> Result<(PubSub, u64), RedisError> {
         let connection = self.connections.current();
-        let changes = connection.client.get_async_pubsub().observed(self, LISTEN).await;
+        let changes = connection.client.get_async_pubsub().observed(&self.observer, LISTEN).await;
         let mut changes = self.connections.heard(changes, &connection).await?;
-        changes.subscribe(self.channel()).observed(self, LISTEN).await?;
+        changes.subscribe(self.channel()).observed(&self.observer, LISTEN).await?;
         Ok((changes, connection.number))
     }
 }

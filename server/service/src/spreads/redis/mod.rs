@@ -17,10 +17,12 @@ mod checks;
 mod connections;
 mod durability;
 mod engine;
+mod failure;
 mod findings;
 mod observer;
 mod pulls;
 mod replica;
+mod scripts;
 mod seam;
 mod shared;
 
@@ -38,7 +40,8 @@ use tokio::time::{Instant, timeout};
 use tokio_util::task::TaskTracker;
 
 use self::calls::Call;
-use self::engine::{Engine, Failure};
+use self::engine::Engine;
+use self::failure::Failure;
 pub use self::findings::{Finding, Level};
 use self::replica::CallResult;
 use self::shared::SharedSpread;

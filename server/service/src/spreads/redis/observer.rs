@@ -4,8 +4,7 @@ use redis::{Client, ConnectionAddr, RedisError};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
-use super::engine::Engine;
-use crate::metrics::{StepFailure, StoreMetrics};
+use crate::metrics::store::{StepFailure, StoreMetrics};
 use crate::telemetry::{self, Database};
 
 /// A step: its name in metrics, and the command of Redis that takes it.
@@ -65,8 +64,7 @@ impl Observer {
 /// Observes a step in progress.
 pub(super) trait ObserveStep<T>: Future<Output = Result<T, RedisError>> + Sized {
     /// Measures it, and gives it a span if its caller has one.
-    async fn observed(self, engine: &Engine, step: Step) -> Result<T, RedisError> {
-        let observer = engine.observer();
+    async fn observed(self, observer: &Observer, step: Step) -> Result<T, RedisError> {
         let span = telemetry::database_span(&observer.database, step.command, step.name);
         let start = Instant::now();
         let result = self.instrument(span.clone()).await;

@@ -12,12 +12,12 @@ use offbeat_core::{Reason, Rejection};
 use tokio::time::Instant;
 
 use super::calls::{Answer, Call, empty_reason};
-use super::engine::Failure;
+use super::failure::Failure;
 use super::replica::{CallResult, LocalSpread};
 use super::shared::SharedSpread;
 use super::{RedisStore, TRIES, interrupted, moment};
 use crate::limits::NAMED_SPREADS;
-use crate::metrics::StoreMetrics;
+use crate::metrics::store::StoreMetrics;
 use crate::spreads::views::{check_name, check_same, too_many, unknown};
 use crate::spreads::{
     CloseMode, DeadLetterIds, DeadLetterPage, Description, IfClosed, LeasedJobs, SettlementResults,

@@ -9,7 +9,8 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use super::calls::{Call, CallId, encoded};
-use super::engine::{Engine, Failure, Page, SpreadReply};
+use super::engine::{Engine, Page, SpreadReply};
+use super::failure::Failure;
 use super::replica::{CallResult, Life, LocalSpread, Replica};
 use crate::spreads::SpreadFigures;
 

@@ -4,11 +4,11 @@
 //! Kinds stand in a turn as they stand in the cycle. So two of them stay their share of a turn
 //! apart, however late each is. See [`runs`](crate::runs) for where in a turn that is.
 
-use super::Schedule;
-use super::kinds::Kind;
+use super::kind::Kind;
 use crate::calendar::longest_skip;
 use crate::limits::CATCH_UP_TURNS;
 use crate::rejection::{Reason, Rejection};
+use crate::schedule::Schedule;
 use crate::time::Span;
 
 /// Without a catch-up span, a cycle has this many turns or more, if they are long enough then.
