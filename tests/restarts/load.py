@@ -211,7 +211,7 @@ class Load:
         now = time.time() * 1_000
         with self.lock:
             for tally in self.tallies.values():
-                tally.ledger.kills.append(now)
+                tally.ledger.disturbances.append((now, now))
 
     def end(self) -> None:
         """Ends all programs, and waits for them."""

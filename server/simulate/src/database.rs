@@ -7,8 +7,10 @@ use offbeat_sim::world::Row;
 use rusqlite::Connection;
 
 use crate::failure::Failure;
-use crate::out::Run;
-use crate::overwrite::APPLICATION_ID;
+use crate::run::Run;
+
+/// What our databases have as their application: "Offb".
+pub(crate) const APPLICATION_ID: i32 = 0x4f66_6662;
 
 /// A database that is being written.
 #[derive(Debug)]

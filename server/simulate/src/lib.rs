@@ -6,6 +6,7 @@ mod out;
 mod overwrite;
 mod queue;
 pub mod report;
+mod run;
 mod table;
 
 use std::io::{self, Read as _, Write as _};
@@ -27,7 +28,8 @@ use offbeat_sim::limits::SCENARIO_BYTES;
 use offbeat_text::read_run_times;
 
 use self::failure::{EXIT_USAGE, Failure};
-use self::out::{FinishedRun, OutputPath};
+use self::out::OutputPath;
+use self::run::FinishedRun;
 
 /// Shows what a schedule will do: simulates a scenario, or one queue
 #[derive(Debug, Parser)]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use offbeat_sim::results::Results;
@@ -13,6 +12,7 @@ use offbeat_sim::world::Row;
 
 use crate::database::Database;
 use crate::failure::Failure;
+use crate::run::{FinishedRun, Run};
 
 /// The first line of our CSV files.
 pub(crate) fn csv_title() -> String {
@@ -43,9 +43,6 @@ impl OutputPath {
     }
 }
 
-/// The rows of a run, which has ended.
-pub(crate) type FinishedRun = (usize, Arc<Vec<Row>>);
-
 /// Writes files as runs end, run after run: the same bytes, whichever ends first.
 pub(crate) fn write<'a>(
     outs: &'a [OutputPath],
@@ -75,15 +72,6 @@ pub(crate) fn write<'a>(
         written.iter_mut().try_for_each(|file| file.write(&run))?;
     }
     Ok(written)
-}
-
-pub(crate) struct Run<'a> {
-    pub(crate) number: usize,
-    strategy: &'a str,
-    /// The place of the strategy.
-    pub(crate) of: usize,
-    pub(crate) seed: u64,
-    pub(crate) rows: &'a [Row],
 }
 
 /// A file that is being written; it is removed unless it is finished.

@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 
 use offbeat_core::{Reason, Rejection};
 
+use crate::database::APPLICATION_ID;
 use crate::failure::Failure;
 use crate::out::csv_title;
 use crate::report::MARK;
-
-/// What our databases have as their application: "Offb".
-pub(crate) const APPLICATION_ID: i32 = 0x4f66_6662;
 
 /// Only results of an earlier simulation, and what is empty, may be overwritten.
 pub(crate) fn check<'a>(
