@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use offbeat::layers::method::Method;
+use offbeat::method::Method;
 use offbeat::proto;
 use prost::Message as _;
 use serde_json::json;

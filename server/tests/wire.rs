@@ -5,7 +5,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use offbeat::layers::method::Method;
+use offbeat::method::Method;
 use prost_reflect::DynamicMessage;
 use serde_json::json;
 use support::{

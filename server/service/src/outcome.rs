@@ -1,4 +1,4 @@
-//! The final status of a request, in any protocol: whatever ends the request sets it.
+//! The final status of a request, in every protocol: the first that is set counts.
 
 use std::sync::{Arc, OnceLock};
 

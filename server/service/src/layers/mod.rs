@@ -32,7 +32,6 @@ use tower::ServiceBuilder;
 
 use crate::config::Limits;
 use crate::limits::PROBES;
-pub use crate::method;
 use crate::method::Method;
 use crate::metrics::Metrics;
 use crate::outcome::Outcome;
