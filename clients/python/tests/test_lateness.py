@@ -197,7 +197,7 @@ def test_what_the_sidecar_refuses_is_logged_and_forgotten(metered, client, caplo
 
 @pytest.mark.usefixtures("no_prometheus")
 def test_no_more_is_kept_than_a_message_holds(monkeypatch):
-    monkeypatch.setattr(lateness, "_BATCH", 50)
+    monkeypatch.setattr(lateness, "_KEPT", 50)
     nobody = offbeat.Client(f"127.0.0.1:{free_port()}")
     recorder = LatenessRecorder(client=nobody, interval=3_600)
     for number in range(80):
