@@ -7,8 +7,8 @@ if ! cargo fuzz --version >/dev/null 2>&1; then
         cargo install --quiet --locked --root "$tools" cargo-fuzz@0.13.2
     PATH=$tools/bin:$PATH
 fi
-# Safe code but for a few vector instructions: their bounds are checked by the kernels' own tests,
-# and without the sanitizer the stable compiler will do, at three times the speed.
+# All our code is safe Rust: without the sanitizer of addresses the stable compiler will do, at three
+# times the speed.
 cargo fuzz build --sanitizer none
 built=${CARGO_TARGET_DIR:-target}/$(rustc -vV | sed -n 's/^host: //p')/release
 mapfile -t all < <(cargo fuzz list)

@@ -59,6 +59,7 @@ impl Message {
 }
 
 /// Stateless methods of slots, spreads, stages and lanes. Plans are left out: each takes seconds.
+/// Inputs choose among them by number: add new ones at the end.
 pub const STATELESS: [&str; 18] = [
     "SlotService/AssignSlot",
     "SlotService/AssignSlots",
@@ -80,6 +81,7 @@ pub const STATELESS: [&str; 18] = [
     "SlotService/ListSchedules",
 ];
 
+/// Methods of named spreads. Inputs choose among them by number: add new ones at the end.
 pub const NAMED: [&str; 13] = [
     "NamedSpreadService/OpenSpread",
     "NamedSpreadService/UpdateSpread",

@@ -8,6 +8,8 @@ mod targets;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use targets::methods::{NAMED, STATELESS};
+
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus")
 }
@@ -25,6 +27,22 @@ fn every_target_has_inputs_and_every_input_a_target() {
     let mut targets: Vec<_> = targets::TARGETS.iter().map(|(name, _)| *name).collect();
     targets.sort_unstable();
     assert_eq!(names(&corpus()), targets);
+}
+
+/// Facts about the server have no input.
+#[test]
+fn every_stable_method_is_fuzzed() {
+    let pool = offbeat::proto::descriptors::pool();
+    let services = pool.services().filter(|service| service.package_name() == "offbeat.v1");
+    let methods = services.flat_map(|service| {
+        let name = service.name().to_owned();
+        let names = service.methods().map(move |method| format!("{name}/{}", method.name()));
+        names.collect::<Vec<_>>()
+    });
+    for method in methods.filter(|method| method != "ServerInfoService/GetServerInfo") {
+        let fuzzed = STATELESS.iter().chain(&NAMED).any(|known| *known == method);
+        assert!(fuzzed, "{method}: see fuzz/src/methods.rs");
+    }
 }
 
 /// Inputs stay in the repository forever, so only the fewest that reach the same coverage are

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 import pytest
 from harness import Bank, rows_done
 from support.databases import PostgreSql
-from support.waiting import wait_until
+from support.waiting import wait_until, within
 
 ROWS = 200
 SENT = "Sending due task offbeat.tick"
@@ -38,7 +38,7 @@ def test_two_beats_publish_each_run_once(
     bank.manage("migrate", "-v0")
     bank.shell(f"Account.objects.bulk_create([Account() for _ in range({ROWS})]); print(1)")
 
-    bank.worker("-c", "2")
+    worker = bank.worker("-c", "2")
     first = bank.beat(*arguments)
     wait_until(60, lambda: SENT in bank.log(first))
     second = bank.beat(*arguments)
@@ -60,8 +60,11 @@ def test_two_beats_publish_each_run_once(
             query = "SELECT run_id, state, publication FROM offbeat_run"
             return {run: (state, count) for run, state, count in connection.execute(query)}
 
-        in_flight = {"published", "claimed"}
-        wait_until(60, lambda: not in_flight & {state for state, _ in states().values()})
+        def in_flight() -> dict[str, tuple[str, int]]:
+            pending = {"published", "claimed"}
+            return {run: state for run, state in states().items() if state[0] in pending}
+
+        assert within(60, lambda: not in_flight()), (in_flight(), bank.log(worker)[-4_000:])
         runs = states()
     done = {run for run, state in runs.items() if state[0] == "done"}
     assert {count for state, count in runs.values() if state == "done"} == {1}, "published once"

@@ -12,8 +12,9 @@ use tonic::codec::{self, BufferSettings, DecodeBuf, EncodeBuf};
 
 use crate::{elements, status};
 
-/// While larger messages are decoded, other tasks of the thread move to another one.
-const LARGE_BYTES: usize = 64 << 10;
+/// While larger messages are decoded, other tasks of the thread move to another one. That is for
+/// streams: large unary messages come here off the event loop.
+const BLOCKING_BYTES: usize = 64 << 10;
 
 /// Each stream has two buffers, which grow with its messages. tonic starts with 8 KiB each, which
 /// is 160 MB for 10,000 idle streams.
@@ -64,7 +65,7 @@ impl<U: Message + Name + Default> codec::Decoder for Decoder<U> {
 
     fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
         let message = buffer.copy_to_bytes(buffer.remaining()); // shares the buffer, copies nothing
-        if message.len() > LARGE_BYTES && on_serving_thread() {
+        if message.len() > BLOCKING_BYTES && on_serving_thread() {
             return tokio::task::block_in_place(|| decode(message)).map(Some);
         }
         decode(message).map(Some)

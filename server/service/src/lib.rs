@@ -3,14 +3,15 @@
 //!
 //! A request passes through the listener and its connection ([`net`]), the [`layers`], and the
 //! generated service to its handler ([`api`]), which converts the message to checked parameters,
-//! asks the core, and converts the decision back. A refusal becomes a status in one place,
+//! asks the core, and converts the decision back. A layer turns JSON into protobuf bytes, and the
+//! codec of [`offbeat_proto`] decodes them. A refusal becomes a status in one place,
 //! [`offbeat_proto::status`].
 
 pub mod api;
 pub mod clock;
 pub mod config;
+mod connect;
 mod console;
-mod json;
 pub mod layers;
 pub mod limits;
 mod message_frame;

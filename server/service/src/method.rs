@@ -107,6 +107,7 @@ impl Method {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::BULK_MESSAGE_BYTES;
 
     #[test]
     fn every_name_of_a_list_is_a_method() {
@@ -116,5 +117,11 @@ mod tests {
         }
         assert!(METHODS.values().all(|method| !method.ends_on_drain || method.streaming));
         assert!(!Method::at("/offbeat.v1.SlotService/Nothing").is_known());
+    }
+
+    #[test]
+    fn the_limit_of_large_messages_names_the_methods() {
+        let names = BULK.map(|name| name.rsplit('/').next().unwrap_or(name)).join(", ");
+        assert_eq!(BULK_MESSAGE_BYTES.name, format!("request message of {names}"));
     }
 }

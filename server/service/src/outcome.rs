@@ -23,15 +23,15 @@ impl Outcome {
         self.0.get_or_init(ended);
     }
 
-    pub(crate) fn is_ok(&self) {
+    pub(crate) fn set_ok(&self) {
         self.0.get_or_init(|| FinalStatus { code: Code::Ok, reason: None });
     }
 
     /// Takes the status from gRPC's headers or trailers, if they have one.
-    pub(crate) fn read(&self, headers: &HeaderMap) {
+    pub(crate) fn set_from(&self, headers: &HeaderMap) {
         match headers.get(Status::GRPC_STATUS).map(|code| Code::from_bytes(code.as_bytes())) {
             None => {}
-            Some(Code::Ok) => self.is_ok(),
+            Some(Code::Ok) => self.set_ok(),
             Some(_) => {
                 if let Some(status) = Status::from_header_map(headers) {
                     self.set(&status);

@@ -35,13 +35,14 @@ pub(super) fn assign(
     let runs = schedule.runs_from(from, run_count)?;
     let prefix = convert::run_key_prefix(&whole, &kind)?;
     let place = schedule.place(&id).map_err(|rejection| rejection.under("id"))?;
-    let pieces = pieces(schedule, weight, run_count)?;
+    let piece_count = piece_count(schedule, weight, run_count)?;
     let new_id = new_id
         .map(|new_id| new_id_of(schedule, new_id, from))
         .transpose()
         .map_err(|rejection| rejection.under("new_id"))?;
     let query = AssignmentQuery { schedule, id, run_count, runs, prefix, new_id };
-    let pieces = (0..pieces).map(|piece| query.piece(&place, piece)).collect::<Result<_, _>>()?;
+    let pieces =
+        (0..piece_count).map(|piece| query.piece(&place, piece)).collect::<Result<_, _>>()?;
     Ok(proto::AssignSlotResponse {
         identity: Some(convert::identity(&whole)),
         pieces,
@@ -91,7 +92,11 @@ impl AssignmentQuery<'_> {
 }
 
 /// The number of pieces of the ID. Refused if their runs do not fit in one answer.
-fn pieces(schedule: &Schedule, weight: Option<i64>, run_count: usize) -> Result<u32, Rejection> {
+fn piece_count(
+    schedule: &Schedule,
+    weight: Option<i64>,
+    run_count: usize,
+) -> Result<u32, Rejection> {
     let Some(weight) = weight else { return Ok(1) };
     let pieces = schedule.piece_count(weight)?;
     if !ANSWER_PIECES.allows(pieces.into()) {

@@ -118,9 +118,9 @@ impl SlotService for SlotHandlers {
         let asked = request.get_ref();
         let many = asked.next_run_count.is_some_and(|count| count > INLINE_RUNS);
         let catalog = self.schedules.snapshot();
-        let searched = convert::has_exclusions(asked.schedule.as_ref(), &catalog);
-        let checked = convert::takes_long(asked.schedule.as_ref());
-        let long = many || asked.weight.is_some() || searched || checked;
+        let needs_search = convert::has_exclusions(asked.schedule.as_ref(), &catalog);
+        let needs_checks = convert::takes_long(asked.schedule.as_ref());
+        let long = many || asked.weight.is_some() || needs_search || needs_checks;
         let permit: Option<Permit> = request.extensions().get().cloned();
         let (request, now, held) = (request.into_inner(), self.now, permit.clone());
         let answered = move || large_answer(assign(request, now, &catalog), permit.as_ref());

@@ -103,6 +103,17 @@ mod tests {
         }
     }
 
+    /// What an ID, a schedule or a population is asked can be asked on the page.
+    #[test]
+    fn every_unary_method_of_slots_is_a_read() {
+        let service =
+            offbeat_proto::descriptors::pool().get_service_by_name("offbeat.v1.SlotService");
+        for method in service.unwrap().methods().filter(|method| !method.is_client_streaming()) {
+            let path = format!("/offbeat.v1.SlotService/{}", method.name());
+            assert!(READS.contains(&path.as_str()), "{path}");
+        }
+    }
+
     #[test]
     fn writes_need_the_flag_and_a_page_of_this_server() {
         let headers = |names: &[(&'static str, &'static str)]| {

@@ -19,7 +19,7 @@ use prost_reflect::MessageDescriptor;
 use tonic::{Code, Status};
 use tower::ServiceExt as _;
 
-use crate::json::error::{error_value, response};
+use crate::connect::error::{error_value, response};
 use crate::limits::SCENARIO_BYTES;
 use crate::message_frame::{NO_FLAGS, PREFIX, framed, read_prefix};
 use crate::method::Method;

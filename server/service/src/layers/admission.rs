@@ -1,25 +1,15 @@
-//! Admission: a limit on concurrent requests, without a queue, and a deadline for each.
+//! Admission: a limit on concurrent requests, without a queue.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::extract::Request;
-use axum::middleware::Next;
-use axum::response::Response;
-use http::HeaderMap;
 use offbeat_proto::status;
 use tokio::sync::Semaphore;
 use tonic::Status;
 
-use super::answer::{self, HeldAnswer, Terms};
-use super::deadline::Deadline;
-use super::{Call, Peer, Stack, body, message};
+use super::Peer;
 use crate::limits::{PROBES, STREAMING_SHARE};
 use crate::method::Method;
 use crate::work::{Permit, SharedResources};
-
-/// A probe is answered within this, or not at all.
-const PROBE_TIME: Duration = Duration::from_secs(2);
 
 /// Counts the requests in flight, and the bytes of their messages.
 #[derive(Debug, Clone)]
@@ -69,34 +59,4 @@ impl Admission {
     pub fn bytes(&self) -> usize {
         self.shared.bytes_taken()
     }
-}
-
-/// Admits a request before its body is read, and ends its response in time.
-pub(super) async fn admit(stack: &Stack, call: Call, mut request: Request, next: Next) -> Response {
-    let (deadline, permit) = match admitted(stack, &call, request.headers()) {
-        Ok(admitted) => admitted,
-        Err(refused) => return call.refuse(refused),
-    };
-    request.extensions_mut().insert(permit.clone());
-    let request = request.map(|body| body::counted(body, permit.clone(), stack.unary_time));
-    let Some(response) = deadline.bound(message::read(stack, &call, request, next)).await else {
-        return call.refuse(status::deadline_exceeded());
-    };
-    let ends = match (call.method.streaming, call.method.ends_on_drain) {
-        (false, _) => None,
-        (true, true) => Some(stack.ends.draining.clone()),
-        (true, false) => Some(stack.ends.terminating.clone()),
-    };
-    let held = HeldAnswer { deadline: deadline.0, permit: permit.clone() };
-    let terms = Terms { deadline, permit, largest: stack.limits.answer, ends };
-    let mut response = answer::bound(response, terms, call);
-    response.extensions_mut().insert(held);
-    response
-}
-
-fn admitted(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(Deadline, Permit), Status> {
-    let time = if call.method.open { PROBE_TIME } else { stack.unary_time };
-    let deadline =
-        Deadline::of(headers, call.method, time, call.started).map_err(status::refused)?;
-    Ok((deadline, stack.admission.admit(call.method, &call.peer)?))
 }

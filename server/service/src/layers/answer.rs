@@ -31,7 +31,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    fn admit(&self, length: usize) -> Result<(), Status> {
+    fn take_room(&self, length: usize) -> Result<(), Status> {
         if length > self.largest.max_size() {
             return Err(status::answer_too_large(length, self.largest));
         }
@@ -54,7 +54,7 @@ pub(crate) struct HeldAnswer {
 pub(super) fn bound(response: Response, terms: Terms, call: Call) -> Response {
     let length = response.body().size_hint().exact();
     if let Some(length) = length
-        && let Err(refused) = terms.admit(usize::try_from(length).unwrap_or(usize::MAX))
+        && let Err(refused) = terms.take_room(usize::try_from(length).unwrap_or(usize::MAX))
     {
         return call.refuse(refused);
     }
@@ -123,7 +123,7 @@ impl HttpBody for BoundBody {
             match ready!(polled).map(|frame| frame.map(Frame::into_data)) {
                 Some(Ok(Ok(data))) => {
                     if !open.is_counted
-                        && let Err(refused) = open.terms.admit(data.len())
+                        && let Err(refused) = open.terms.take_room(data.len())
                     {
                         return this.end(refused);
                     }

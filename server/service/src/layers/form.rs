@@ -7,7 +7,7 @@ use http::header::CONTENT_TYPE;
 use http_body::Frame;
 use tonic::Status;
 
-use crate::json;
+use crate::connect;
 
 /// Protocol and encoding of a request and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Form {
         match content_type {
             Some(b"application/grpc" | b"application/grpc+proto") => Self::Grpc,
             Some(value) if value.starts_with(b"application/grpc;") => Self::Grpc,
-            Some(json::stream::CONTENT_TYPE) => Self::ConnectStream,
+            Some(connect::stream::CONTENT_TYPE) => Self::ConnectStream,
             _ => Self::Connect,
         }
     }
@@ -35,8 +35,8 @@ impl Form {
     pub(super) fn refusal(self, status: Status) -> Response {
         match self {
             Self::Grpc => status.into_http(),
-            Self::Connect => json::error::response(status),
-            Self::ConnectStream => json::stream::refusal(&status),
+            Self::Connect => connect::error::response(status),
+            Self::ConnectStream => connect::stream::refusal(&status),
         }
     }
 
@@ -49,7 +49,7 @@ impl Form {
                 let written = status.add_header(&mut trailers);
                 written.map(|()| Frame::trailers(trailers)).map_err(axum::Error::new)
             }
-            Self::ConnectStream => Ok(Frame::data(json::stream::end(&status))),
+            Self::ConnectStream => Ok(Frame::data(connect::stream::end(&status))),
             Self::Connect => Err(axum::Error::new(status)),
         }
     }

@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method as HttpMethod};
 use http_body_util::BodyExt as _;
 use offbeat_core::limits::Limit;
 use offbeat_proto::status;
@@ -20,9 +20,9 @@ use tonic::Status;
 use super::body::status_of;
 use super::form::Form;
 use super::{Call, Stack};
-use crate::json::{self, JsonError, Translation};
+use crate::connect::{self, ConnectError, Translation};
 use crate::message_frame::{NO_FLAGS, PREFIX, framed, read_prefix};
-use crate::method::Method as CalledMethod;
+use crate::method::Method;
 use crate::work::{Permit, offload};
 
 /// Larger messages are decoded and decided off the event loop.
@@ -34,11 +34,11 @@ const RESERVED_BYTES: usize = 512 << 10;
 pub(super) async fn read(stack: &Stack, call: &Call, request: Request, next: Next) -> Response {
     let request_method = request.method().clone();
     let answered = match (call.form, call.method.streaming) {
-        _ if !call.method.is_known() => Err(json::unknown(request.uri().path())),
-        _ if request_method != Method::POST => Err(json::not_posted(&request_method)),
+        _ if !call.method.is_known() => Err(connect::unknown(request.uri().path())),
+        _ if request_method != HttpMethod::POST => Err(connect::not_posted(&request_method)),
         (Form::Grpc, true) => Ok(next.run(request).await),
         (Form::ConnectStream, true) => {
-            Ok(json::stream::call(request, next, call.outcome.clone()).await)
+            Ok(connect::stream::call(request, next, call.outcome.clone()).await)
         }
         (Form::ConnectStream, false) => {
             let name = &call.method.name;
@@ -54,7 +54,7 @@ pub(super) async fn read(stack: &Stack, call: &Call, request: Request, next: Nex
     match answered {
         Ok(response) => {
             if call.form == Form::Connect {
-                call.outcome.is_ok();
+                call.outcome.set_ok();
             }
             response
         }
@@ -62,7 +62,7 @@ pub(super) async fn read(stack: &Stack, call: &Call, request: Request, next: Nex
             call.outcome.set(refused.status());
             match call.form {
                 Form::Connect => refused.into_response(),
-                Form::Grpc if request_method != Method::POST => refused.into_response(),
+                Form::Grpc if request_method != HttpMethod::POST => refused.into_response(),
                 Form::Grpc | Form::ConnectStream => call.form.refusal(refused.into_status()),
             }
         }
@@ -72,11 +72,11 @@ pub(super) async fn read(stack: &Stack, call: &Call, request: Request, next: Nex
 /// A unary call, translated from and to JSON or bare protobuf if it is not gRPC.
 async fn unary(
     stack: &Stack,
-    method: &CalledMethod,
+    method: &Method,
     request: Request,
     next: Next,
     translation: Option<Translation>,
-) -> Result<Response, JsonError> {
+) -> Result<Response, ConnectError> {
     let permit = request.extensions().get::<Permit>().cloned();
     let (mut head, body) = request.into_parts();
     check_encoding(&head.headers)?;
@@ -125,7 +125,7 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Status> {
 }
 
 /// Refuses a malformed probe: the health service, which is not ours, would answer INTERNAL.
-fn check_probe(method: &CalledMethod, message: &Bytes) -> Result<(), Status> {
+fn check_probe(method: &Method, message: &Bytes) -> Result<(), Status> {
     let Some(descriptor) = &method.descriptor else { return Ok(()) };
     let message = message.get(PREFIX..).unwrap_or_default();
     let decoded = DynamicMessage::decode(descriptor.input(), message);
@@ -137,8 +137,8 @@ async fn translate(
     response: Response,
     translation: Translation,
     permit: Option<Permit>,
-) -> Result<Response, JsonError> {
-    let (head, message) = json::unary_message(response).await?;
+) -> Result<Response, ConnectError> {
+    let (head, message) = connect::unary_message(response).await?;
     let large = message.len() > LARGE_BYTES;
     let writing = translation.clone();
     let body = offload(large, permit, move || writing.answer_of(message)).await;

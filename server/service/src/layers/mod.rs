@@ -3,11 +3,14 @@
 //! 1. `observe`: counts, times and logs it, and answers a panic with INTERNAL
 //! 2. `origin`: on loopback, refuses requests of web pages
 //! 3. `credentials`: requires a token
-//! 4. `admission` and `deadline`: a place, and the time until the answer must be complete
+//! 4. `admission` and `deadline`: a place, and the time until the answer must be complete; from here
+//!    on, `body` counts the bytes that arrive
 //! 5. `message`: reads a unary message whole, translates JSON, and decides large messages off the
 //!    event loop
 //!
-//! After them come the generated services.
+//! After them come the generated services. On the way back, `answer` holds the response to its
+//! limits until its last byte is sent, and `observe` records how it ends. `form` is the caller's
+//! protocol, in which any of them refuses.
 
 mod admission;
 mod answer;
@@ -26,8 +29,11 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
+use http::HeaderMap;
 use offbeat_core::limits::Limit;
+use offbeat_proto::status;
 use tokio::sync::{Semaphore, watch};
+use tonic::Status;
 use tower::ServiceBuilder;
 
 use crate::config::Limits;
@@ -35,6 +41,7 @@ use crate::limits::PROBES;
 use crate::method::Method;
 use crate::metrics::Metrics;
 use crate::outcome::Outcome;
+use crate::work::Permit;
 pub use admission::Admission;
 pub use credentials::{Credentials, Tokens};
 pub use origin::AllowedHosts;
@@ -42,7 +49,12 @@ pub use origin::AllowedHosts;
 pub(crate) use answer::HeldAnswer;
 pub(crate) use observe::RefusedCredentials;
 
+use answer::Terms;
+use deadline::Deadline;
 use form::Form;
+
+/// A probe is answered within this, or not at all.
+const PROBE_TIME: Duration = Duration::from_secs(2);
 
 /// State that the layers share.
 #[derive(Debug)]
@@ -150,7 +162,38 @@ async fn refuse_or_read(State(stack): State<Arc<Stack>>, request: Request, next:
     if let Err(refused) = credentials::check(&stack, &call, request.headers()) {
         return call.refuse(refused);
     }
-    admission::admit(&stack, call, request, next).await
+    admit_and_answer(&stack, call, request, next).await
+}
+
+/// Admits a request before its body is read, and ends its response in time.
+async fn admit_and_answer(stack: &Stack, call: Call, mut request: Request, next: Next) -> Response {
+    let (deadline, permit) = match admitted(stack, &call, request.headers()) {
+        Ok(admitted) => admitted,
+        Err(refused) => return call.refuse(refused),
+    };
+    request.extensions_mut().insert(permit.clone());
+    let request = request.map(|body| body::counted(body, permit.clone(), stack.unary_time));
+    let Some(response) = deadline.bound(message::read(stack, &call, request, next)).await else {
+        return call.refuse(status::deadline_exceeded());
+    };
+    let ends = match (call.method.streaming, call.method.ends_on_drain) {
+        (false, _) => None,
+        (true, true) => Some(stack.ends.draining.clone()),
+        (true, false) => Some(stack.ends.terminating.clone()),
+    };
+    let held = HeldAnswer { deadline: deadline.0, permit: permit.clone() };
+    let terms = Terms { deadline, permit, largest: stack.limits.answer, ends };
+    let mut response = answer::bound(response, terms, call);
+    response.extensions_mut().insert(held);
+    response
+}
+
+/// A deadline and a place for a request.
+fn admitted(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(Deadline, Permit), Status> {
+    let time = if call.method.open { PROBE_TIME } else { stack.unary_time };
+    let deadline =
+        Deadline::of(headers, call.method, time, call.started).map_err(status::refused)?;
+    Ok((deadline, stack.admission.admit(call.method, &call.peer)?))
 }
 
 /// The facts that [`observe`] found about a request. Every request has passed it.
@@ -171,7 +214,7 @@ impl Call {
     }
 
     /// A refusal in the form of the request's protocol.
-    fn refuse(&self, status: tonic::Status) -> Response {
+    fn refuse(&self, status: Status) -> Response {
         self.outcome.set(&status);
         self.form.refusal(status)
     }

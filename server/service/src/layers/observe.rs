@@ -47,7 +47,7 @@ pub(super) async fn observe(
             call.refuse(status::internal("a bug: the server's log has more"))
         }
     };
-    call.outcome.read(response.headers());
+    call.outcome.set_from(response.headers());
     if call.outcome.was_refused_credentials() {
         response.extensions_mut().insert(RefusedCredentials);
     }
@@ -106,7 +106,7 @@ impl HttpBody for RecordedBody {
         if let Some(Ok(frame)) = &frame
             && let Some(trailers) = frame.trailers_ref()
         {
-            this.recorded.call.outcome.read(trailers);
+            this.recorded.call.outcome.set_from(trailers);
         }
         Poll::Ready(frame)
     }

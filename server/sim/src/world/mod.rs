@@ -238,7 +238,7 @@ impl<'a> World<'a> {
     fn come_at(&mut self, at: u64, user: u32, kind: u8) {
         let up = self.producer.up_from(at);
         if up > at {
-            self.producer.is_late();
+            self.producer.mark_late();
         }
         let job = self.new_job(up, user, kind);
         self.delayed.push(job, up);

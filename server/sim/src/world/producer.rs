@@ -77,7 +77,7 @@ impl Producer {
     }
 
     /// Counts a late run that needs no decision.
-    pub(super) const fn is_late(&mut self) {
+    pub(super) const fn mark_late(&mut self) {
         self.tally.late += 1;
     }
 

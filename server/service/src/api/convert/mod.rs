@@ -1,6 +1,7 @@
 //! Converts wire messages to checked parameters, and decisions to wire messages.
 //!
-//! Every message is destructured in full, so that a new field does not compile until it is handled.
+//! Messages with many fields are destructured in full, here or in their handler, so that a new field
+//! does not compile until it is handled.
 
 mod cycles;
 mod kinds;

@@ -21,7 +21,7 @@ use tonic::{Code, Status};
 
 use crate::message_frame::PREFIX;
 use crate::method::Method;
-pub(crate) use error::JsonError;
+pub(crate) use error::ConnectError;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const PROTO: HeaderValue = HeaderValue::from_static("application/proto");
@@ -49,7 +49,7 @@ enum Content {
 
 impl Translation {
     /// The translation of a request, if it follows this protocol.
-    pub(crate) fn of(request: &Request, method: &Method) -> Result<Self, JsonError> {
+    pub(crate) fn of(request: &Request, method: &Method) -> Result<Self, ConnectError> {
         let Some(descriptor) = &method.descriptor else {
             return Err(unknown(request.uri().path()));
         };
@@ -57,7 +57,7 @@ impl Translation {
         if method.streaming {
             let message = "streaming methods take gRPC or application/connect+proto alone: use a \
                            client of either, or the unary bulk method";
-            return Err(JsonError::from(status::unknown_method(message.to_owned()))
+            return Err(ConnectError::from(status::unknown_method(message.to_owned()))
                 .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
                 .with_header(ACCEPT_POST, HeaderValue::from_static(STREAMS_ACCEPTED)));
         }
@@ -96,25 +96,22 @@ impl Translation {
 }
 
 /// The refusal of a path that is not a method.
-pub(crate) fn unknown(path: &str) -> JsonError {
+pub(crate) fn unknown(path: &str) -> ConnectError {
     let shown: String = path.chars().take(SHOWN).collect();
     let refused = status::unknown_method(format!("there is no method {shown}"));
-    JsonError::from(refused).with_http_status(StatusCode::NOT_FOUND)
+    ConnectError::from(refused).with_http_status(StatusCode::NOT_FOUND)
 }
 
 /// The refusal of a request that is not a POST.
-pub(crate) fn not_posted(method: &HttpMethod) -> JsonError {
+pub(crate) fn not_posted(method: &HttpMethod) -> ConnectError {
     let shown: String = method.as_str().chars().take(SHOWN).collect();
     let refused = status::unknown_method(format!("{shown} is not allowed: POST a message"));
-    JsonError::from(refused)
+    ConnectError::from(refused)
         .with_http_status(StatusCode::METHOD_NOT_ALLOWED)
         .with_header(ALLOW, HeaderValue::from_static("POST"))
 }
 
-fn content_of(request: &Request) -> Result<Content, JsonError> {
-    if request.method() != HttpMethod::POST {
-        return Err(not_posted(request.method()));
-    }
+fn content_of(request: &Request) -> Result<Content, ConnectError> {
     let headers = request.headers();
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let Some(content) = content_type.and_then(Content::of) else {
@@ -123,14 +120,14 @@ fn content_of(request: &Request) -> Result<Content, JsonError> {
             "content-type: {shown} is refused: must be application/json, application/proto or \
              application/grpc, or application/connect+proto for streams"
         );
-        return Err(JsonError::from(status::unknown_method(message))
+        return Err(ConnectError::from(status::unknown_method(message))
             .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
             .with_header(ACCEPT_POST, HeaderValue::from_static(ACCEPTED)));
     };
     let encoding = headers.get(http::header::CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding.as_bytes() != b"identity") {
         let message = "content-encoding is refused: must be identity".to_owned();
-        return Err(JsonError::from(status::unknown_method(message)));
+        return Err(ConnectError::from(status::unknown_method(message)));
     }
     Ok(content)
 }

@@ -15,24 +15,24 @@ use super::JSON;
 
 /// The response to a refused request.
 pub(crate) fn response(status: Status) -> Response {
-    JsonError::from(status).into_response()
+    ConnectError::from(status).into_response()
 }
 
 /// A refusal as a JSON response.
 #[derive(Debug)]
-pub(crate) struct JsonError {
+pub(crate) struct ConnectError {
     status: Status,
     http_status: StatusCode,
     header: Option<(HeaderName, HeaderValue)>,
 }
 
-impl From<Status> for JsonError {
+impl From<Status> for ConnectError {
     fn from(status: Status) -> Self {
         Self { http_status: http_status(status.code()), status, header: None }
     }
 }
 
-impl JsonError {
+impl ConnectError {
     pub(crate) fn with_http_status(self, http_status: StatusCode) -> Self {
         Self { http_status, ..self }
     }
