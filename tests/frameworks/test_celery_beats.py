@@ -30,7 +30,7 @@ def test_two_beats_publish_each_run_once(
     quietly = {"REPUBLISH_AFTER": "600", "RUN_TIME_LIMIT": "600"}
     bank.environment |= {
         "BEAT": scheduler,
-        # On a busy machine a tick takes seconds: sent more often, they would pile up before the jobs.
+        # On a busy machine a tick takes seconds: more of them would pile up before the jobs.
         "INTERVAL": "3s",
         "CYCLE": "12s",
         "SLOT_COUNT": "12",
