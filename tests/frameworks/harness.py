@@ -12,6 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from support.ledgers import whole_lines
+
 PROJECT = Path(__file__).parent / "project"
 CELERY = Path(sys.executable).with_name("celery")
 
@@ -95,9 +97,7 @@ class Bank:
 
     def ledger(self) -> list[dict[str, Any]]:
         """Return the lines that jobs have written."""
-        if not self.ledger_file.exists():
-            return []
-        return [json.loads(line) for line in self.ledger_file.read_text().splitlines()]
+        return [json.loads(line) for line in whole_lines(self.ledger_file)]
 
     def log(self, process: subprocess.Popen[bytes]) -> str:
         """Return the log of a process."""

@@ -12,9 +12,9 @@ from support.databases import PostgreSql
 from support.server import Server
 from support.waiting import wait_until
 
-ROWS = 100
+ROWS = 40
 CYCLE = timedelta(seconds=12)
-COMPRESSED = {"INTERVAL": "2s", "CYCLE": "12s", "SLOT_COUNT": "12"}
+COMPRESSED = {"INTERVAL": "3s", "CYCLE": "12s", "SLOT_COUNT": "12"}
 
 
 def start(bank: Bank) -> None:

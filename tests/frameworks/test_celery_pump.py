@@ -14,6 +14,7 @@ from pathlib import Path
 import offbeat
 import pytest
 from harness import CELERY
+from support.ledgers import whole_lines
 from support.ports import free_port
 from support.redis_server import RedisServer
 from support.waiting import wait_until
@@ -80,7 +81,7 @@ class Fair:
         )
 
     def lines(self) -> list[str]:
-        return self.ledger.read_text().splitlines() if self.ledger.exists() else []
+        return whole_lines(self.ledger)
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)

@@ -22,6 +22,7 @@ from offbeat.huey import slot
 from offbeat.runner.sqlalchemy import metadata
 from offbeat.testing import FakeClient
 from sqlalchemy import create_engine
+from support.ledgers import whole_lines
 from support.redis_server import RedisServer
 
 APPS = Path(__file__).parent / "neighbours"
@@ -86,7 +87,7 @@ def ledgers(folder: Path) -> Iterator[dict[str, Path]]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_row_runs_once_in_each_cycle(ledgers, folder, name):
-    lines = [json.loads(line) for line in ledgers[name].read_text().splitlines()]
+    lines = [json.loads(line) for line in whole_lines(ledgers[name])]
     logs = "".join(log.read_text()[-2_000:] for log in folder.glob(f"{name}-*.log"))
     _, cycle, latest = COMMANDS[name]
     assert set(Counter(line["run"] for line in lines).values()) == {1}, logs
