@@ -9,6 +9,7 @@ mod redis_server;
 #[path = "support/stores.rs"]
 mod stores;
 
+use std::panic::Location;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,11 +40,14 @@ async fn pair(flags: &[&str]) -> (Redis, Redis) {
     (primary, replica)
 }
 
-async fn eventually<F: Future<Output = bool>>(condition: impl Fn() -> F) {
-    let start = Instant::now();
-    while !condition().await {
-        assert!(start.elapsed() < SOON, "it takes too long");
-        tokio::time::sleep(Duration::from_millis(50)).await;
+#[track_caller]
+fn eventually<F: Future<Output = bool>>(condition: impl Fn() -> F) -> impl Future<Output = ()> {
+    let (start, caller) = (Instant::now(), Location::caller());
+    async move {
+        while !condition().await {
+            assert!(start.elapsed() < SOON, "it takes too long: {caller}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 }
 
@@ -159,14 +163,17 @@ async fn sentinels_say_where_redis_is_also_after_a_failover() {
     let mut sentinels = Vec::new();
     for _ in 0..3 {
         let watch = format!("main 127.0.0.1 {} 2", primary.port());
-        sentinels.push(Redis::sentinel(&watch, &["down-after-milliseconds main 500"]).await);
+        // Who is outvoted tries again after twice the time for a failover, by default six minutes.
+        let settings = ["down-after-milliseconds main 1500", "failover-timeout main 2000"];
+        sentinels.push(Redis::sentinel(&watch, &settings).await);
     }
-    eventually(|| async {
-        let said = sentinels[0].command(&["SENTINEL", "MASTER", "main"]).await;
-        let value = |name: &str| said.lines().skip_while(|line| *line != name).nth(1) == Some("2");
-        value("num-other-sentinels") && said.contains("num-slaves\n1")
-    })
-    .await;
+    for sentinel in &sentinels {
+        eventually(|| async {
+            let said = sentinel.command(&["SENTINEL", "MASTER", "main"]).await;
+            said.contains("num-other-sentinels\n2") && said.contains("num-slaves\n1")
+        })
+        .await;
+    }
     let ports: Vec<String> =
         sentinels.iter().map(|one| format!("127.0.0.1:{}", one.port())).collect();
     let url = format!("redis+sentinel://127.0.0.1:1,{}/main", ports.join(","));

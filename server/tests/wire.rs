@@ -35,13 +35,16 @@ async fn tonics_bare_refusals_are_explained() {
     let status = raw(&mut channel, "Nope", frame(b"")).await;
     assert_eq!(reason(&status), "ERROR_REASON_UNKNOWN_METHOD");
     assert!(status.message().contains("/offbeat.v1.SlotService/Nope"), "{status:?}");
-    let mut compressed = grpc_request(&path_of("AssignSlot"), frame(b""));
-    compressed.headers_mut().insert("grpc-encoding", "gzip".parse().unwrap());
-    let status = post2(&mut channel, compressed).await.grpc_status();
-    assert_eq!(
-        (status.code(), reason(&status).as_str()),
-        (Code::Unimplemented, "ERROR_REASON_UNKNOWN_METHOD")
-    );
+    for method in ["AssignSlot", "StreamSlotAssignments"] {
+        let mut compressed = grpc_request(&path_of(method), frame(b""));
+        compressed.headers_mut().insert("grpc-encoding", "gzip".parse().unwrap());
+        let status = post2(&mut channel, compressed).await.grpc_status();
+        assert_eq!(
+            (status.code(), reason(&status).as_str()),
+            (Code::Unimplemented, "ERROR_REASON_UNKNOWN_METHOD"),
+            "{method}"
+        );
+    }
 }
 
 #[tokio::test]

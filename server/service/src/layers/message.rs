@@ -1,7 +1,7 @@
 //! Unary calls: reads the whole message, and translates it if it is not gRPC's. Large messages are
 //! decoded and decided off the event loop.
 //!
-//! Streams pass unchanged: their messages arrive one by one.
+//! Streams pass on: their messages arrive one by one.
 
 use std::task::{Context, Poll, Waker};
 
@@ -36,10 +36,7 @@ pub(super) async fn read(stack: &Stack, call: &Call, request: Request, next: Nex
     let answered = match (call.form, call.method.streaming) {
         _ if !call.method.is_known() => Err(connect::unknown(request.uri().path())),
         _ if request_method != HttpMethod::POST => Err(connect::not_posted(&request_method)),
-        (Form::Grpc, true) => Ok(next.run(request).await),
-        (Form::ConnectStream, true) => {
-            Ok(connect::stream::call(request, next, call.outcome.clone()).await)
-        }
+        (Form::Grpc | Form::ConnectStream, true) => stream(call, request, next).await,
         (Form::ConnectStream, false) => {
             let name = &call.method.name;
             let message = format!("{name} is not a streaming method: post it as application/proto");
@@ -66,6 +63,14 @@ pub(super) async fn read(stack: &Stack, call: &Call, request: Request, next: Nex
                 Form::Grpc | Form::ConnectStream => call.form.refusal(refused.into_status()),
             }
         }
+    }
+}
+
+async fn stream(call: &Call, request: Request, next: Next) -> Result<Response, ConnectError> {
+    check_encoding(request.headers())?;
+    match call.form {
+        Form::ConnectStream => Ok(connect::stream::call(request, next, call.outcome.clone()).await),
+        Form::Grpc | Form::Connect => Ok(next.run(request).await),
     }
 }
 
