@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9._:-]{1,200}")
 _LONGEST = timedelta(days=366)
+_LONGEST_KEPT = timedelta(days=3_660)
 
 
 @positional(3)
@@ -48,8 +49,8 @@ class Declaration(Generic[RowId]):
         for example because its job kills the worker. 1 to 1,000. Default: 10.
     republish_after: after how long a run that no worker has claimed is published again, 1 s to
         366 days; doubled each time, up to six times. Default: 10 minutes.
-    keep: how long runs are kept after they have ended. With two cycles or more, each row shows its
-        last run. Default: two cycles.
+    keep: how long runs are kept after they have ended: 1 s to 3,660 days. With two cycles or more,
+        each row shows its last run. Default: two cycles.
     """
 
     name: str
@@ -72,15 +73,18 @@ class Declaration(Generic[RowId]):
         """Refuse invalid values; :func:`check` checks the schedule."""
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise refused("name", self.name, "must be 1 to 200 characters of A-Z a-z 0-9 . _ : -")
-        for name, least in (
-            ("min_gap", timedelta(0)),
-            ("run_time_limit", timedelta(seconds=1)),
-            ("republish_after", timedelta(seconds=1)),
-        ):
+        spans = [
+            ("min_gap", timedelta(0), _LONGEST),
+            ("run_time_limit", timedelta(seconds=1), _LONGEST),
+            ("republish_after", timedelta(seconds=1), _LONGEST),
+        ]
+        if self.keep is not None:
+            spans.append(("keep", timedelta(seconds=1), _LONGEST_KEPT))
+        for name, least, longest in spans:
             span = getattr(self, name)
-            if not isinstance(span, timedelta) or not least <= span <= _LONGEST:
-                allowed = f"must be {least.total_seconds():g} s to 366 days, as a timedelta"
-                raise refused(name, span, allowed)
+            if not isinstance(span, timedelta) or not least <= span <= longest:
+                seconds, days = least.total_seconds(), f"{longest.days:,} days"
+                raise refused(name, span, f"must be {seconds:g} s to {days}, as a timedelta")
         if not 1 <= self.max_publication_count <= 1_000:
             count = self.max_publication_count
             raise refused("max_publication_count", count, "must be 1 to 1000 publications")
