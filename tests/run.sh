@@ -17,6 +17,9 @@ debian13=target/debian13
 redis13=target/debian13-redis
 php_grpc=target/php-grpc
 
+# What runs beside a part that failed would go on.
+trap 'jobs -p | xargs -r kill 2>/dev/null' EXIT
+
 # Prints a heading, with the time since the start in seconds.
 say() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
 
