@@ -311,10 +311,10 @@ clients() {
     beside php-grpc clients/php env TMPDIR="$temporary/grpc" \
         php -d extension="$PWD/$php_grpc/modules/grpc.so" "$(command -v phpunit)" --do-not-cache-result
     "$venv/bin/pytest" --quiet tests/oracles
-    say "kinds that never meet, also when they are late"
-    "$venv/bin/pytest" --quiet tests/kinds
-    say "three databases, and the recipe in three languages"
+    say "three databases, and the recipe in three languages; beside them kinds that never meet"
+    beside kinds . "$venv/bin/pytest" --quiet tests/kinds
     "$venv/bin/pytest" --quiet tests/databases
+    ended kinds
     ended php
     ended php-grpc
     rm -rf "$temporary"
@@ -331,9 +331,11 @@ clients() {
     beside django42-app . "$django42/bin/pytest" --quiet tests/frameworks/django \
         -k "not outage and not two_processes and not 200_000"
     beside django6-page . "$django6/bin/pytest" --quiet --noconftest tests/documents/test_frameworks.py -k django_tasks
+    beside django6-app . "$django6/bin/pytest" --quiet tests/frameworks/django \
+        -k "not outage and not two_processes and not 200_000"
     "$venv/bin/pytest" --quiet tests/frameworks/django
     ended django42-app
-    "$django6/bin/pytest" --quiet tests/frameworks/django -k "not outage and not two_processes and not 200_000"
+    ended django6-app
     ended django6-page
     say "Django and Celery, whose beats, workers and broker are killed; their neighbours"
     # Three at a time: they mostly wait for cycles to pass, and for outages to end. With the oldest
