@@ -110,6 +110,13 @@ def _address(sidecar: Sidecar) -> Iterator[None]:
         os.environ["OFFBEAT_ADDRESS"] = before
 
 
+@pytest.fixture(autouse=True)
+def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the README's examples time: plans of lanes are simulated, for seconds on a busy machine."""
+    if request.path.name == "README.md":
+        monkeypatch.setenv("OFFBEAT_TIMEOUT", "60")
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[offbeat.Client]:
     with offbeat.Client() as client:

@@ -5,7 +5,11 @@ require_relative "helper"
 # The README's examples: each line with a `# =>` evaluates to the value behind it.
 class ReadmeTest < OffbeatTest
   def test_examples_give_what_they_say
-    Offbeat.configure { |config| config.address = Sidecar::SHARED.address }
+    # Plans of lanes are simulated, which takes seconds of a busy machine.
+    Offbeat.configure do |config|
+      config.address = Sidecar::SHARED.address
+      config.timeout = 60
+    end
     readme = File.read(File.join(ROOT, "clients/ruby/README.md"), encoding: "UTF-8")
     blocks = readme.scan(/^```ruby\n(.*?)^```/m).flatten.grep_v(/Gemfile/)
     checked = 0

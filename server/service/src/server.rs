@@ -237,12 +237,13 @@ impl Server {
             );
             beside.spawn(Arc::new(admin).accept(listener));
         }
+        // Before anyone is answered: the first to ask must not be told otherwise.
+        health.set(ServingStatus::Serving).await;
+        state.ready.store(true, Ordering::Relaxed);
         let mut accepting = JoinSet::new();
         for (listener, connections) in listeners.into_iter().zip(&connections) {
             accepting.spawn(Arc::clone(connections).accept(listener));
         }
-        health.set(ServingStatus::Serving).await;
-        state.ready.store(true, Ordering::Relaxed);
 
         signal().await;
         let (delay, grace) = (config.drain_delay, config.grace_period);
