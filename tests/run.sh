@@ -66,7 +66,7 @@ setup() {
     # Concurrently: most of them wait for downloads.
     local parts=() part
     mkdir -p target
-    for part in node_tools cargo_tools php_extension venvs debian13_redis; do
+    for part in node_tools cargo_tools php_extension newest_venv older_venvs django6_venv debian13_redis; do
         "$part" >"target/$part.log" 2>&1 &
         parts+=("$part" $!)
     done
@@ -115,29 +115,37 @@ debian13_redis() {
 }
 
 # The client is tested with the newest runtime, and with the oldest one that it supports.
-venvs() {
-    local wanted
-    wanted=$(cat tests/requirements.txt site/requirements.txt clients/python/pyproject.toml | sha256sum)
-    make_venv "$venv" "$wanted" --upgrade -r tests/requirements.txt -e 'clients/python[grpc]'
-    make_venv "$django42" "$wanted" 'Django==4.2.*' pytest 'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
-    # Newer releases of kombu refuse the redis version that Celery 5.3 requires.
-    make_venv "$celery53" "$wanted" 'celery[redis]==5.3.*' 'kombu==5.3.*' 'Django==4.2.*' pytest \
-        'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
-    tests/support/debian13_python.sh "$debian13"
-    python=$debian13/usr/bin/python3.13 make_venv "$django6" "$wanted" 'Django==6.1.*' django-tasks-db==0.13.0 pytest \
-        'psycopg[binary]==3.3.9' PyMySQL==1.2.4 -e clients/python
-    make_venv "$oldest" "$wanted" pytest grpcio==1.51.3 protobuf==3.20.2 \
-        'googleapis-common-protos<1.60' prometheus_client -e 'clients/python[grpc]'
+newest_venv() {
+    make_venv "$venv" --upgrade -r tests/requirements.txt
 }
 
+older_venvs() {
+    make_venv "$django42" 'Django==4.2.*' pytest 'psycopg[binary]==3.3.9' PyMySQL==1.2.4
+    # Newer releases of kombu refuse the redis version that Celery 5.3 requires.
+    make_venv "$celery53" 'celery[redis]==5.3.*' 'kombu==5.3.*' 'Django==4.2.*' pytest \
+        'psycopg[binary]==3.3.9' PyMySQL==1.2.4
+    make_venv "$oldest" pytest grpcio==1.51.3 protobuf==3.20.2 'googleapis-common-protos<1.60' prometheus_client
+}
+
+django6_venv() {
+    tests/support/debian13_python.sh "$debian13"
+    python=$debian13/usr/bin/python3.13 make_venv "$django6" 'Django==6.1.*' django-tasks-db==0.13.0 pytest \
+        'psycopg[binary]==3.3.9' PyMySQL==1.2.4
+}
+
+# Makes a venv with these packages and our client.
 # Set python=PROGRAM to use another Python than the machine's.
 make_venv() {
-    local folder=$1 wanted=$2
-    shift 2
+    local folder=$1 wanted client=clients/python
+    shift
+    wanted="$(cat tests/requirements.txt site/requirements.txt clients/python/pyproject.toml | sha256sum) $*"
     stamped "$folder" "$wanted" && return
     rm -rf "$folder"
     "${python:-python3}" -m venv "$folder"
     "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"
+    case $folder in "$venv" | "$oldest") client+='[grpc]' ;; esac
+    # One after the other: each writes the client's metadata beside its sources.
+    flock target/client.lock "$folder/bin/pip" install --quiet --disable-pip-version-check -e "$client"
     echo "$wanted" >"$folder/.stamp"
 }
 

@@ -4,9 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# Prints the package's folder and the program of each test.
+# Prints the package's folder and the program of each test. Examples are checked by the lints.
 programs() {
-    cargo test --quiet --locked --workspace --no-run --message-format json-render-diagnostics | python3 -c '
+    cargo test --quiet --locked --workspace --lib --bins --tests --no-run --message-format json-render-diagnostics | python3 -c '
 import json, pathlib, sys
 
 for line in sys.stdin:
