@@ -345,41 +345,44 @@ clients() {
     ended django42-app
     ended django6-app
     ended django6-page
-    say "Django and Celery, whose beats, workers and broker are killed; their neighbours"
-    # Three at a time: they mostly wait for cycles to pass, and for outages to end. With the oldest
+    say "Django and Celery, whose beats, workers and broker are killed; their neighbours; a server that is killed, and a ledger"
+    # Four at a time: they mostly wait for cycles to pass, and for outages to end. With the oldest
     # Celery, a short run.
     local frameworks=tests/frameworks
     beside celery . bash -c "
-        $celery53/bin/pytest --quiet $frameworks/test_celery_messages.py $frameworks/test_celery_lanes.py \
-            $frameworks/test_celery_checks.py &&
-            $venv/bin/pytest --quiet $frameworks/test_celery_beats.py $frameworks/test_celery_outages.py &&
-            $venv/bin/pytest --quiet $frameworks/test_celery_clocks.py"
+        $venv/bin/pytest --quiet $frameworks/test_celery_clocks.py &&
+            $venv/bin/pytest --quiet $frameworks/test_celery_beats.py $frameworks/test_celery_outages.py"
     beside neighbours . bash -c "
         $venv/bin/pytest --quiet $frameworks/test_neighbours.py &&
             $venv/bin/pytest --quiet tests/documents/test_frameworks.py"
+    beside oldest-celery . bash -c "
+        $celery53/bin/pytest --quiet $frameworks/test_celery_messages.py $frameworks/test_celery_lanes.py \
+            $frameworks/test_celery_checks.py &&
+            $venv/bin/pytest --quiet $frameworks/test_celery_pump.py $frameworks/test_celery_bursts.py &&
+            python3 tests/faults/run.py --kills 100"
     "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py \
         --ignore tests/frameworks/django --ignore tests/frameworks/test_celery_beats.py \
-        --ignore tests/frameworks/test_celery_outages.py --ignore tests/frameworks/test_celery_clocks.py
+        --ignore tests/frameworks/test_celery_outages.py --ignore tests/frameworks/test_celery_clocks.py \
+        --ignore tests/frameworks/test_celery_pump.py --ignore tests/frameworks/test_celery_bursts.py
+    ended oldest-celery
     ended neighbours
     ended celery
-    say "a server that is killed, and a ledger"
-    python3 tests/faults/run.py --kills 100
-    say "spreads in Redis, to which all kinds of harm are done, and a ledger"
+    say "spreads in Redis, to which all kinds of harm are done, and a ledger; beside them a minute of mixed load"
     # Concurrently: they mostly wait for Redis and for leases to end.
+    beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k "dynamic or first_answer or thousand or mixed_load"
     python3 tests/faults/run.py --kills 6 --worlds 1 --fault kill everysec none pause cut flush memory clock store-clock
     python3 tests/faults/run.py --kills 4 --worlds 1 --fault sentinel sentinel-each sentinel-any time
+    ended mixed-load
     say "a rolling update under load, and spreads that move to another store"
     beside moving . python3 tests/faults/moving.py
     python3 tests/faults/rolling.py --rollouts 1
     ended moving
-    say "the console and the page of the simulator, in a browser"
+    say "README and examples; beside them the console and the page of the simulator, in a browser"
     beside console . "$venv/bin/pytest" --quiet tests/console
-    "$venv/bin/pytest" --quiet tests/report
-    ended console
-    say "README and examples; beside them idle streams and connections, and a minute of mixed load"
-    beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k "dynamic or first_answer or thousand or mixed_load"
+    beside report . "$venv/bin/pytest" --quiet tests/report
     "$venv/bin/pytest" --quiet tests/documents --ignore tests/documents/test_frameworks.py
-    ended mixed-load
+    ended console
+    ended report
     say "what strangers and callers may try, and the most expensive request of each method"
     "$venv/bin/pytest" --quiet tests/security
     "$venv/bin/pytest" --quiet tests/expensive
