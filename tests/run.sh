@@ -345,7 +345,7 @@ clients() {
     ended django42-app
     ended django6-app
     ended django6-page
-    say "Django and Celery, whose beats, workers and broker are killed; their neighbours; a server that is killed, and a ledger"
+    say "Django and Celery, whose beats, workers and broker are killed; their neighbours"
     # Four at a time: they mostly wait for cycles to pass, and for outages to end. With the oldest
     # Celery, a short run.
     local frameworks=tests/frameworks
@@ -355,18 +355,17 @@ clients() {
     beside neighbours . bash -c "
         $venv/bin/pytest --quiet $frameworks/test_neighbours.py &&
             $venv/bin/pytest --quiet tests/documents/test_frameworks.py"
-    beside oldest-celery . bash -c "
-        $celery53/bin/pytest --quiet $frameworks/test_celery_messages.py $frameworks/test_celery_lanes.py \
-            $frameworks/test_celery_checks.py &&
-            $venv/bin/pytest --quiet $frameworks/test_celery_pump.py $frameworks/test_celery_bursts.py &&
-            python3 tests/faults/run.py --kills 100"
-    "$venv/bin/pytest" --quiet tests/frameworks --ignore tests/frameworks/test_neighbours.py \
-        --ignore tests/frameworks/django --ignore tests/frameworks/test_celery_beats.py \
-        --ignore tests/frameworks/test_celery_outages.py --ignore tests/frameworks/test_celery_clocks.py \
-        --ignore tests/frameworks/test_celery_pump.py --ignore tests/frameworks/test_celery_bursts.py
-    ended oldest-celery
+    local short="$frameworks/test_celery_messages.py $frameworks/test_celery_lanes.py $frameworks/test_celery_checks.py"
+    beside short-runs . bash -c "
+        $celery53/bin/pytest --quiet $short &&
+            $venv/bin/pytest --quiet $short $frameworks/test_celery_pump.py $frameworks/test_celery_bursts.py"
+    local elsewhere=(django test_neighbours.py test_celery_{clocks,beats,outages,messages,lanes,checks,pump,bursts}.py)
+    "$venv/bin/pytest" --quiet $frameworks "${elsewhere[@]/#/--ignore=$frameworks/}"
+    ended short-runs
     ended neighbours
     ended celery
+    say "a server that is killed, and a ledger"
+    python3 tests/faults/run.py --kills 100
     say "spreads in Redis, to which all kinds of harm are done, and a ledger; beside them a minute of mixed load"
     # Concurrently: they mostly wait for Redis and for leases to end.
     beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k "dynamic or first_answer or thousand or mixed_load"
