@@ -112,7 +112,7 @@ def _address(sidecar: Sidecar) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the README's examples time: plans of lanes are simulated, for seconds on a busy machine."""
+    """Give the README's examples time: plans of lanes are simulated, which can take seconds."""
     if request.path.name == "README.md":
         monkeypatch.setenv("OFFBEAT_TIMEOUT", "60")
 
