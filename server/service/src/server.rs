@@ -237,7 +237,7 @@ impl Server {
             );
             beside.spawn(Arc::new(admin).accept(listener));
         }
-        // Before anyone is answered: the first to ask must not be told otherwise.
+        // Before anyone is answered: the first to ask gets what every later one gets.
         health.set(ServingStatus::Serving).await;
         state.ready.store(true, Ordering::Relaxed);
         let mut accepting = JoinSet::new();
