@@ -29,6 +29,10 @@ clients:
 counts *arguments:
     ./benchmarks/instructions/run.sh {{ arguments }}
 
+# repeat a suite with servers in it: rust, python, oldest, ruby, php or php-grpc
+loop suite rounds="20":
+    tests/support/loop.sh {{ suite }} {{ rounds }}
+
 # kill the parts of a Celery project at random, for an hour or `--minutes`
 soak *arguments:
     target/venv/bin/python tests/frameworks/soak.py {{ arguments }}
