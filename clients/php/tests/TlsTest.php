@@ -107,15 +107,15 @@ final class TlsTest extends OffbeatTestCase
     /** @dataProvider transports */
     public function testMutualTls(string $kind): void
     {
-        $ask = static fn (?string $client): Client => new Client(
+        $ask = static fn (?string $client, float $timeout = 10): Client => new Client(
             self::$mutual->address,
-            timeout: 1.5,
+            timeout: $timeout,
             transport: $kind,
             tls: self::$certificates->tls(client: $client),
         );
         self::askAll($ask('client-of-ours'));
         foreach ([null, 'client-of-other'] as $stranger) {
-            foreach (self::ways($ask($stranger)) as $way => $question) {
+            foreach (self::ways($ask($stranger, 1.5)) as $way => $question) {
                 $refused = self::thrown(Unavailable::class, $question, $way);
                 self::assertStringContainsString('does it take our certificate?', $refused->getMessage());
             }

@@ -95,7 +95,7 @@ def test_a_handshake_does_not_move_the_deadline():
 
     with (
         ScriptedServer(half) as server,
-        within(1.0),
+        within(2.0),
         pytest.raises(offbeat.DeadlineExceeded, match="no connection"),
     ):
         version(server, timeout=0.4, tls=True)
