@@ -70,14 +70,14 @@ def test_the_address_is_the_state(sidecar, opened):
 
 def test_what_is_refused_is_said_beside_the_field(sidecar, opened):
     page = opened(sidecar)
-    page.get_by_label("Slots").fill("47")
-    page.get_by_label("Slots").blur()
+    page.get_by_label("Slots", exact=True).fill("47")
+    page.get_by_label("Slots", exact=True).blur()
     refusal = page.get_by_role("alert")
     refusal.wait_for()
     assert "nearest: 45 and 48 slots" in refusal.inner_text()
-    assert page.get_by_label("Slots").get_attribute("aria-invalid") == "true"
-    page.get_by_label("Slots").fill("48")
-    page.get_by_label("Slots").blur()
+    assert page.get_by_label("Slots", exact=True).get_attribute("aria-invalid") == "true"
+    page.get_by_label("Slots", exact=True).fill("48")
+    page.get_by_label("Slots", exact=True).blur()
     refusal.wait_for(state="detached")
 
 
@@ -202,7 +202,7 @@ def test_many_ids_do_not_freeze_the_page(sidecar, opened):
 def test_what_is_being_typed_stays(sidecar, opened):
     page = opened(sidecar)
     page.wait_for_selector("caption:has-text('Next runs')")
-    period = page.get_by_label("Period")
+    period = page.get_by_label("Period", exact=True)
     period.fill("12h")
     page.wait_for_timeout(2_500)  # the page is drawn again each second
     assert period.input_value() == "12h"

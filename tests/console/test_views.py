@@ -299,10 +299,10 @@ def test_a_service_with_tokens_asks_for_one(opened, tmp_path):
     with Server("--token-file", str(tokens)) as server:
         page = opened(server)
         page.wait_for_selector("text=The service asks for a token.")
-        page.get_by_label("Token").fill("a-token-0123456789abcdef")
+        page.get_by_label("Token", exact=True).fill("a-token-0123456789abcdef")
         page.get_by_role("button", name="Use").click()
         page.wait_for_selector("caption:has-text('Next runs')")
-        assert page.get_by_label("Token").count() == 0
+        assert page.get_by_label("Token", exact=True).count() == 0
 
 
 def test_the_keyboard_reaches_everything(sidecar, opened):
@@ -369,7 +369,7 @@ def test_other_machines_have_a_console_with_tls_and_tokens(opened, tmp_path):
     flags = [str(flag) for flag in (*tls, "--token-file", tokens)]
     with Server(*flags, admin="0.0.0.0:0") as server:
         page = opened(server, protocol="https")
-        page.get_by_label("Token").fill("a-token-0123456789abcdef")
+        page.get_by_label("Token", exact=True).fill("a-token-0123456789abcdef")
         page.get_by_role("button", name="Use").click()
         page.wait_for_selector("caption:has-text('Next runs')")
         page.goto(f"https://127.0.0.1:{server.admin_port}/#/service")
