@@ -115,11 +115,11 @@ def ask(address: str, **arguments) -> None:
     """Make one call with each client; both must fail alike."""
 
     async def asynchronously() -> None:
-        async with AsyncClient(address, timeout=2, **arguments) as client:
+        async with AsyncClient(address, timeout=4, **arguments) as client:
             await client.assign_slot(EIGHT_HOURS, "acme")
 
     def synchronously() -> None:
-        with Client(address, timeout=2, **arguments) as client:
+        with Client(address, timeout=4, **arguments) as client:
             client.assign_slot(EIGHT_HOURS, "acme")
 
     failures: list[offbeat.OffbeatError | None] = []
@@ -165,7 +165,7 @@ def test_another_authority_is_not_trusted(over_tls, stranger):
     with pytest.raises(offbeat.Unavailable, match="CERTIFICATE_VERIFY_FAILED"):
         ask(over_tls.address, tls=Tls(ca=stranger.ca), token=OLD)
     with pytest.raises(offbeat.Unavailable, match="CERTIFICATE_VERIFY_FAILED"):
-        Client(over_tls.address, timeout=1, tls=True, token=OLD).assign_slot(EIGHT_HOURS, "acme")
+        Client(over_tls.address, timeout=4, tls=True, token=OLD).assign_slot(EIGHT_HOURS, "acme")
 
 
 def test_the_name_in_the_certificate_counts(over_tls, authority):
@@ -198,7 +198,7 @@ def test_a_server_that_wants_other_certificates(mutual, authority, stranger):
 
 def test_files_are_read_when_it_connects(over_tls, authority, stranger, tmp_path):
     ca = tmp_path / "ca.pem"
-    with Client(over_tls.address, tls=Tls(ca), token=OLD, timeout=1) as client:
+    with Client(over_tls.address, tls=Tls(ca), token=OLD, timeout=4) as client:
         with pytest.raises(offbeat.InvalidArgument, match="No such file") as caught:
             client.assign_slot(EIGHT_HOURS, "acme")
         assert caught.value.field == "tls.ca"

@@ -101,7 +101,7 @@ def test_in_remote_each_ends_in_time_and_most_at_once(frozen_later, kind):
         while {ask(port)["outcome"] for _ in range(20)} != {"sidecar"}:
             assert time.monotonic() < deadline, "a circuit stays open"
             time.sleep(0.1)
-    assert Counter(answer["outcome"] for answer in before) == {"sidecar": REQUESTS}
+    assert Counter(answer["outcome"] for answer in before)["sidecar"] >= REQUESTS - BUSY
     assert max(answer["seconds"] for answer in answers) < WEB_SECONDS
     outcomes = Counter(answer["outcome"] for answer in answers)
     assert outcomes["sidecar"] == 0
