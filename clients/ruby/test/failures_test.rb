@@ -107,7 +107,7 @@ class FailuresTest < OffbeatTest
 
   def test_a_killed_sidecar_is_missed_and_found_again
     address = "127.0.0.1:#{Sidecar.free_port}"
-    client = Offbeat::Client.new(address, timeout: 1)
+    client = Offbeat::Client.new(address, timeout: 2)
     3.times do
       sidecar = Sidecar.new(address)
       assert_operator client.assign_slot(EIGHT_HOURS, 7).slot_index, :>=, 0
