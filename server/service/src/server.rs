@@ -218,6 +218,9 @@ impl Server {
         let swept = Arc::clone(&store);
         beside.spawn(async move { swept.keep_up().await });
         beside.spawn(reloadable.watch(Arc::clone(&metrics)));
+        // Before anyone is answered: the first to ask gets what every later one gets.
+        health.set(ServingStatus::Serving).await;
+        state.ready.store(true, Ordering::Relaxed);
         if let Some(listener) = admin {
             let console = console::is_open(&config, listener.is_on_loopback());
             let console = console.then(|| Console {
@@ -237,9 +240,6 @@ impl Server {
             );
             beside.spawn(Arc::new(admin).accept(listener));
         }
-        // Before anyone is answered: the first to ask gets what every later one gets.
-        health.set(ServingStatus::Serving).await;
-        state.ready.store(true, Ordering::Relaxed);
         let mut accepting = JoinSet::new();
         for (listener, connections) in listeners.into_iter().zip(&connections) {
             accepting.spawn(Arc::clone(connections).accept(listener));
