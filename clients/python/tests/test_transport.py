@@ -20,6 +20,7 @@ from scripted_server import ScriptedServer, http, message, request, saying, serv
 
 import offbeat
 from offbeat import AttemptDeadline, AttemptTimedOut, Client, LaneRoute, RouteReason
+from offbeat import _asking as asking
 from offbeat import _connect as connect
 from offbeat import _pool as pool
 
@@ -138,6 +139,7 @@ def test_connections_are_kept():
 def once(monkeypatch):
     """Disable retries."""
     monkeypatch.setattr(connect, "_PAUSES", ())
+    monkeypatch.setattr(asking, "_PATIENCE", 0.0)
 
 
 @pytest.mark.usefixtures("once")
@@ -263,7 +265,7 @@ def test_a_server_that_is_not_ready_is_asked_again():
         assert version(server, timeout=5) == "whole"
     with ScriptedServer(saying(unready)) as server:
         with pytest.raises(offbeat.Unavailable) as caught:
-            version(server, timeout=1)
+            version(server, timeout=2)
         assert server.connections > 1
     assert (str(caught.value), caught.value.retry_delay) == ("it says so", timedelta(seconds=2))
 
@@ -272,6 +274,7 @@ PROTO = "HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\n"
 TOO_LONG = "x" * 70_000
 
 
+@pytest.mark.usefixtures("once")
 @pytest.mark.parametrize(
     ("answer", "kind", "code", "words"),
     [
@@ -330,7 +333,7 @@ TOO_LONG = "x" * 70_000
 def test_what_is_no_answer_is_an_error_of_ours(answer, kind, code, words):
     answer = answer.encode() if isinstance(answer, str) else answer
     with ScriptedServer(saying(answer)) as server, pytest.raises(offbeat.OffbeatError) as caught:
-        version(server, timeout=1)
+        version(server)
     error = caught.value
     assert (type(error).__name__, error.code) == (kind, code), error
     assert words in str(error)
