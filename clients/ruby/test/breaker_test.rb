@@ -123,11 +123,12 @@ class BreakerTest < OffbeatTest
     web = Offbeat::Client.new("127.0.0.1:#{Sidecar.free_port}", timeout: 0.02,
                               breaker: Offbeat::Breaker.new(failure_count: 3, open_duration: 0.1, max_open_duration: 0.3))
     2.times { assert_instance_of Offbeat::Unavailable, timed(web).last }
-    closed_since = now
+    # From one call's start, which is before the circuit opens, to the end of the next.
+    closed_since = asked_since = now
     delays = Array.new(6) do
-      sleep(0.005) while (error = timed(web).last).is_a?(Offbeat::CircuitOpen)
+      sleep(0.005) while (asked_since = now) && (error = timed(web).last).is_a?(Offbeat::CircuitOpen)
       assert_instance_of Offbeat::Unavailable, error
-      waited, closed_since = now - closed_since, now
+      waited, closed_since = now - closed_since, asked_since
       waited
     end
     [0, 0.1, 0.2, 0.3, 0.3, 0.3].zip(delays).each { |least, delay| assert_operator delay, :>=, least, delays.to_s }
@@ -136,7 +137,7 @@ class BreakerTest < OffbeatTest
 
   def test_one_call_tries_while_others_fail_at_once
     with_sidecar do |sidecar, address|
-      web = Offbeat::Client.new(address, timeout: :web, breaker: Offbeat::Breaker.new(failure_count: 1, open_duration: 0.2))
+      web = Offbeat::Client.new(address, timeout: 1, breaker: Offbeat::Breaker.new(failure_count: 1, open_duration: 0.2))
       sidecar.freeze_threads
       timed(web)
       sleep(0.25)
